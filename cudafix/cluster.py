@@ -41,7 +41,7 @@ from cudafix.programs import Part
 from cudafix.refusals import REFUSALS
 from cudafix.repair import Group, Plan, Refused, Repair, groups_of, only_read, static_refusal
 from cudafix.rewrite import TOO_LARGE_WORDS, HandedOver, Rewriter, shared_words, starts_at
-from cudafix.tree import OF_THE_THREAD, PER_THREAD, Tree, Variant, View, is_included_by_a_program
+from cudafix.tree import Tree, Variant, View, is_included_by_a_program
 
 TOO_LARGE = 12
 """Roots of one cluster that may take up the whole budget; so a cluster of a library ends."""
@@ -195,6 +195,9 @@ def _hash(meaning: tuple[object, ...]) -> bytes:
     return hashlib.sha256(repr(meaning).encode("utf-8", "surrogatepass")).digest()
 
 
+_OF_THE_DRIVER = frozenset(("cuMemAlloc", "cuMemAlloc_v2"))  # what `cudaMalloc` is in the driver API
+
+
 class Cluster:
     """The programs that share candidates: surveyed, repaired and rewritten as one."""
 
@@ -236,15 +239,14 @@ class Cluster:
             names_it = build.variable_line(os.path.basename(path), self.tree.files[path]) is not None
             is_open = names_it or path in self.config.perhaps_per_thread
             return None if said == "auto" and is_open else False
-        texts = [self.tree.files[each] for each in (path, *self.tree.included(path))]
-        if any((b"_pt" in text or b"API_PT" in text) and OF_THE_THREAD.search(text) for text in texts):
+        said_in = [self.tree.default_streams_in(each) for each in (path, *self.tree.included(path))]
+        if any(found.named for found in said_in):
             return None
         if said == "legacy":
             return False
         # nvcc includes the runtime's header in front of the text of a `.cu` file: a `#define` in it comes too late, and
         # elsewhere the order of the includes decides (CUDA programming guide, "Default Stream")
-        mentioned = any(b"PER_THREAD" in text and PER_THREAD.search(text) for text in texts)
-        if mentioned or build.documents_per_thread(self.tree.files[path]):
+        if any(found.defined for found in said_in) or build.documents_per_thread(self.tree.files[path]):
             return None
         return None if path in self.config.perhaps_per_thread else False
 
@@ -375,17 +377,18 @@ class Cluster:
         faults += completed
         report = rewriter.report(plan, self._sites(), faults, self.too_large, self.shared, self._handed_over)
         report = replace(report, findings=self._resting(report.findings, plan, survey))
-        report = self._with_lost(report)
+        report = self._with_driver(self._with_lost(report))
         report = replace(report, in_one_function=in_one_function(self._functions(), survey))
         surveyed = [numbers[id(view)] for view in self.views]
         return report, scenes(report, plan, survey, surveyed, mended, self.tables, per_thread=self.per_thread)
 
     def _with_lost(self, report: Report) -> Report:
-        """A report with the allocations that no function has (`Module.lost`)."""
+        """A report with the allocations that no function has (`Module.lost`): only a candidate has any."""
         known = {(f.path, f.offset) for f in report.findings} | {(r.path, r.offset) for r in report.refusals}
         lost = {
             (path, offset): name
             for path in filter(self._is_given, self.paths)
+            if self.tree.is_candidate(path)
             for variant in self._variants(path)
             for offset, name in variant.module.lost
             if (path, offset) not in known
@@ -394,6 +397,24 @@ class Cluster:
         refusals = [
             Refusal(name, path, offset, texts[name], REFUSALS[name].unlock)
             for (path, offset), name in sorted(lost.items())
+        ]
+        return replace(report, refusals=(*report.refusals, *refusals), sites=report.sites + len(refusals))
+
+    def _with_driver(self, report: Report) -> Report:
+        """A report with the allocations of C++ by the driver API, which are left alone."""
+        calls = {
+            (stmt.span.path, stmt.span.start): stmt.callee
+            for function in self._functions()
+            for stmt in walk(function.body)
+            if isinstance(stmt, ir.Call) and stmt.receiver is None and stmt.callee in _OF_THE_DRIVER
+            if self._is_given(stmt.span.path) and not stmt.span.path.endswith(prefilter.SUFFIX)
+        }
+        own = {last(function.name) for function in self._functions()}
+        page = REFUSALS["driver_memory"]
+        refusals = [
+            Refusal("driver_memory", path, offset, f"`{name}` is a call of the driver API", page.unlock)
+            for (path, offset), name in sorted(calls.items())
+            if name not in own
         ]
         return replace(report, refusals=(*report.refusals, *refusals), sites=report.sites + len(refusals))
 

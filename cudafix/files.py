@@ -29,7 +29,7 @@ _RACY = 2_000_000_000  # nanoseconds: the coarsest time stamps of file systems i
 MARK = b"cudafix:"
 """What a comment that suppresses results starts with (`cudafix.suppressions`)."""
 
-CANDIDATE = re.compile(rb"\bcuda(?:Malloc|Free)(?:Async)?\b")
+CANDIDATE = re.compile(rb"\bcuda(?:Malloc|Free)(?:Async)?\b|\bcuMemAlloc(?:_v2)?\b")
 SILENT = re.compile(rb"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\[^'\n]{1,8}|[^'\\\n])'""", re.DOTALL)
 """Comments and literals of C++."""
 _NO_BRACKETS = bytes(sorted({*range(256)} - {*b"([{}])"}))
@@ -290,7 +290,8 @@ def facts(path: str, data: bytes) -> Facts:
         imports = tuple(dict.fromkeys(imported_names(_code(path, data))))
         return Facts(False, prefilter.is_candidate(data), suppresses, arrays, others, imports=imports)
     # the literal words first: looking for them is ten times as fast
-    allocates = (b"cudaMalloc" in data or b"cudaFree" in data) and CANDIDATE.search(data) is not None
+    words = (b"cudaMalloc", b"cudaFree", b"cuMemAlloc")
+    allocates = any(word in data for word in words) and CANDIDATE.search(data) is not None
     return Facts(has_main(data), allocates, suppresses, includes=includes_of(data))
 
 

@@ -175,7 +175,8 @@ class Suppressed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The result for a set of files. `sites` counts host `cudaMalloc` call sites that were seen.
+    """The result for a set of files. `sites` counts host `cudaMalloc` call sites that were seen, and those of
+    `cuMemAlloc` in C++.
 
     `in_one_function` holds those (path and offset) whose memory is freed, and freed only in the function around them.
     `suppressed` are results that comments or the configuration hold back: refusals are left out of `refusals`, findings

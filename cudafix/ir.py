@@ -21,6 +21,12 @@ T = TypeVar("T")
 
 SHRUNK = "<shrunk>"
 """A field of a container that some of its elements have left: none can be named by its place any more."""
+SIZE = "<size>"
+"""A field of a container of C++: how many elements it has, where that is known. It is only found out for those whose
+elements may be addresses or handles.
+"""
+ROUND = "<round>"
+"""Begins the name of the index of a loop through a container: nothing in the text has it."""
 OWNS = "<owns>"
 """A field of an object of Python that has made the stream or the event in its field `ptr`, and destroys it when the
 object ends.

@@ -82,6 +82,15 @@ REFUSALS: dict[str, Page] = {
         "must be shown to belong to the device that the code meant.",
         "Allocate, use and free each buffer under one `cudaSetDevice`, in one function.",
     ),
+    "driver_memory": Page(
+        "it is memory of the driver API, which is reported and left alone",
+        "`cuMemAlloc` gives the memory that `cudaMalloc` gives, and `cuMemFree` waits for the device as `cudaFree` "
+        "does. In C++, no pair of the driver API is rewritten: the addresses are numbers there (`CUdeviceptr`), "
+        "kernels are found by their names while the program runs, and nothing shows which of their arguments they "
+        "write.",
+        "Allocate with `cudaMalloc` and free with `cudaFree`: the driver takes these addresses too. Or write "
+        "`cuMemAllocAsync` and `cuMemFreeAsync` by hand, with the waits that `cuMemFree` was good for.",
+    ),
     "pycuda_memory": Page(
         "it is memory of PyCUDA, which has no stream-ordered allocator",
         "`pycuda.driver.mem_alloc` is `cuMemAlloc`; the object frees itself with `cuMemFree`, which waits for the"

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import InitVar, dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cudafix import ir
 from cudafix.files import Files
@@ -32,6 +32,15 @@ OF_THE_THREAD = re.compile(rb"_pt(?:sz|ds)\b|API_PT(?:SZ|DS)\b")
 PER_THREAD = re.compile(rb"^[ \t]*#[ \t]*define(?:[ \t]|\\\r?\n)+CUDA_API_PER_THREAD_DEFAULT_STREAM\b", re.MULTILINE)
 
 _NAMED = re.compile(rb'^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+("[^"\n]+"|<[^>\n]+>)', re.MULTILINE)
+
+
+class DefaultStreams(NamedTuple):
+    """What a file says itself of the default stream: whether it names functions for which that is the one of the
+    thread, and whether it defines that for all.
+    """
+
+    named: bool
+    defined: bool
 
 
 class Variant:
@@ -111,6 +120,7 @@ class Tree:
     direct: dict[str, list[tuple[int, str]]] = field(default_factory=dict)  # with where the `#include` stands
     visible: dict[str, Declarations] = field(default_factory=dict)  # by the file that includes them
     spoken: dict[str, frozenset[str]] = field(default_factory=dict)
+    default_streams: dict[str, DefaultStreams] = field(default_factory=dict)
     around: dict[tuple[str, ...], Surroundings] = field(default_factory=dict)  # by program
     seen: dict[tuple[str, tuple[str, ...]], tuple[source.Macro, ...]] = field(default_factory=dict)
     views: dict[tuple[str, ...], list[View]] = field(default_factory=dict)  # of each program
@@ -180,10 +190,13 @@ class Tree:
         """The files that `#include MACRO` may mean in a file, by the definitions in front of it and in its headers."""
         if not macro.isidentifier():
             return []
-        queue, targets = [path], list[str]()
+        queue, seen, targets, wanted = [path], {path}, list[str](), macro.encode()
         for one in queue:
-            targets += [target.decode() for name, target in self.words(one, _NAMED) if name == macro.encode()]
-            queue += (other for _, other in self.includes_of(one) if other not in queue)
+            targets += [target.decode() for name, target in self.words(one, _NAMED) if name == wanted]
+            for _, other in self.includes_of(one):
+                if other not in seen:
+                    seen.add(other)
+                    queue.append(other)
         found = (self._find(path, target) for target in sorted(targets))
         return [each for each in dict.fromkeys(found) if each is not None]
 
@@ -200,6 +213,15 @@ class Tree:
         if (path, pattern) not in self.names:
             self.names[path, pattern] = frozenset(pattern.findall(self.files[path]))
         return self.names[path, pattern]
+
+    def default_streams_in(self, path: str) -> DefaultStreams:
+        """What a file says itself of the default stream."""
+        if path not in self.default_streams:
+            text = self.files[path]
+            named = (b"_pt" in text or b"API_PT" in text) and OF_THE_THREAD.search(text) is not None
+            defined = b"PER_THREAD" in text and PER_THREAD.search(text) is not None
+            self.default_streams[path] = DefaultStreams(named, defined)
+        return self.default_streams[path]
 
     def macros_of(self, path: str) -> dict[str, source.Macro]:
         """Every macro that a file defines."""
@@ -241,6 +263,7 @@ class Tree:
         early = WORD.findall(self.files[path], 0, places[-1][0]) if places else ()
         placed = {name for name, count in changes.items() if count > 1} | ({w.decode() for w in early} & changes.keys())
         fresh = set(placed)
+        decided: set[str] = set()  # the files whose changes are placed
         while fresh:
             found: set[str] = set()
             for one, listing in listings.items():
@@ -249,8 +272,9 @@ class Tree:
                     found |= changed
                     for target in targets:
                         for other in (self._find(one, target), *self._named(one, target)):
-                            for each in (other, *self.included(other)) if other in listings else ():
-                                found.update(listings[each].changes)
+                            if other in listings and other not in decided:
+                                decided.update((other, *self.included(other)))
+                                found.update(*(listings[each].changes for each in (other, *self.included(other))))
             fresh = found - placed
             placed |= fresh
         if not placed:
@@ -333,7 +357,7 @@ class Tree:
         other.variants, other.macros, other.visible = self.variants, self.macros, self.visible
         other.read, other.listings = self.read, self.listings
         other.includes, other.direct = self.includes, self.direct
-        other.names, other.spoken = self.names, self.spoken
+        other.names, other.spoken, other.default_streams = self.names, self.spoken, self.default_streams
         other.around, other.seen = self.around, self.seen
         if other.python is not None:
             other.python = self.python

@@ -162,7 +162,7 @@ STATEMENTS = [
     Case(
         "a range for by reference",
         "std::vector<float*> v; for (auto &p : v) cudaFree(p);",
-        "declare v: std::vector<float*>\nloop\n  host read v[…]\n  p = &v[…]\n  host read *p\n  cudaFree(*p)  [braces]",
+        "declare v: std::vector<float*>\nv.<size> = 0\nloop <round>@34 in 0:v.<size>\n  host read v[<round>@34]\n  p = &v[<round>@34]\n  host read *p\n  cudaFree(*p)  [braces]",
     ),
     Case("output in a chain", "std::cout << 1 << g();", "%1 = g() checked\nstd::cout(1, %1)  [blocked: another call runs earlier in the same statement]"),
     Case("a clock keeps its name", "auto t = std::chrono::steady_clock::now();", "t = std::chrono::steady_clock::now() checked"),
@@ -211,7 +211,7 @@ STATEMENTS = [
     Case("a function pointer", "void (*q)(int) = h; q(1);", "host read ::h\nq = ::h\nunknown: call through a function pointer (q, 1)"),
     Case("numbers are no calls", "double x = sqrt(2.0) + rand();", ""),
     Case("a function-style declaration", "std::vector<float*> v(n, nullptr); cudaFree(v[0]);",
-         "host read ::n\ndeclare v: std::vector<float*>\nv = …(::n)\nhost read v[0]\ncudaFree(v[0])"),
+         "host read ::n\ndeclare v: std::vector<float*>\nv = …(::n)\nv.<size> = …\nhost read v[0]\ncudaFree(v[0])"),
     Case("a wrapped launch", "k<<<1, 2, 0, s>>>(p + 1); k<<<1, 2>>>();", "host read ::s, ::p\nlaunch k(::p+…) on ::s\nlaunch k()"),
     Case("delete", "float *p = h(); delete[] p;", "p = h() checked\noperator delete(p)"),
     Case("a late declaration", "int n = 4; const int m = n * 2;", "n = 4\nm = …(n)"),

@@ -375,7 +375,7 @@ def test_what_a_source_stores_in_variables_of_others_at_the_start_is_seen(stored
     assert all(any(place.text.startswith(("freed on `gs", "freed on `box->s")) for place in f.related) for f in moved)
 
 
-SHARED = {
+OF_ALL = {
     "pool.h": b"#pragma once\nstruct Pool { float *p; Pool() { cudaMalloc(&p, 4); } ~Pool() { cudaFree(p); } };\n",
     **{
         f"p{n}/main.cu": b'#include "../pool.h"\n__global__ void k(float *);\n'
@@ -387,7 +387,7 @@ SHARED = {
 
 def test_what_too_many_programs_have_stays_and_the_rest_is_decided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(linking, "MOST_TOGETHER", 4)
-    report = analyze(SHARED, Config())
+    report = analyze(OF_ALL, Config())
     assert [(r.name, r.path) for r in report.refusals] == [("budget", "pool.h")]
     assert report.refusals[0].message == "`pool.h` is part of too many programs to be proved for all of them"
     moves = [f.path for f in report.findings if f.codemod == "stream_ordered_pairs"]
@@ -412,6 +412,6 @@ def test_a_pair_with_a_file_that_stays_stays_too(monkeypatch: pytest.MonkeyPatch
 
 
 def test_programs_that_fit_are_one_part() -> None:
-    tree = Tree(SHARED)
+    tree = Tree(OF_ALL)
     (cluster,) = clusters_of(tree)
     assert linking.parted(tree, cluster) == [linking.Part(cluster)]

@@ -258,12 +258,14 @@ __builtin_ia32_mfence} host
 {timeradd,timersub}                     host    hr hr hw
 timerclear                              host    hw
 {timercmp,timerisset}                   host    hr*
-@ POSIX.1-2017 getpid, sysconf, gethostname, uname, getrlimit, isatty; gettid(2), getpagesize(2)
+@ POSIX.1-2017 getpid, sysconf, gethostname, uname, getrlimit, setrlimit, isatty; prlimit(2), gettid(2), getpagesize(2)
 {getpid,getppid,gettid,getuid,getpagesize,sysconf,isatty} host hr*
 gethostname                             host    hw -
 uname                                   host    hw
 getrlimit                               host    - hw
-setrlimit                               host    - hr
+# of CPU time: a signal comes when it is spent
+{setrlimit,setrlimit64}                 timer   - hr
+prlimit                                 timer   - - hr hw
 @ sysinfo(2): `uptime`, `loads`, `freeram`
 sysinfo                                 clock   hw
 @ sched_setaffinity(2), sched_getcpu(3), CPU_SET(3), get_nprocs(3), numa(3)
@@ -460,10 +462,12 @@ atomic_{thread_fence,signal_fence}      host    hr*
 {atomic,atomic_load,atomic_fetch_add,atomic_fetch_sub} host hr*
 {atomic_init,atomic_store}              host    hw put
 @ C++20 [atomics.nonmembers], [util.smartptr.atomic]; C17 7.17.7
-{atomic_exchange,atomic_exchange_explicit,atomic_compare_exchange_{strong,weak},\
-atomic_compare_exchange_{strong,weak}_explicit,atomic_store_explicit,atomic_load_explicit,atomic_fetch_{and,or,xor,min,\
-max},atomic_fetch_{add,sub,and,or,xor,min,max}_explicit,atomic_flag_{test_and_set,clear}{,_explicit},atomic_ref} \
-external rw* ; why=the values may change places
+atomic_exchange{,_explicit}             host    hrw put -*
+atomic_compare_exchange_{strong,weak}{,_explicit} host hrw hrw put -*
+atomic_store_explicit                   host    hw put -
+atomic_load_explicit                    host    hr -
+{atomic_fetch_{and,or,xor,min,max},atomic_fetch_{add,sub,and,or,xor,min,max}_explicit,\
+atomic_flag_{test_and_set,clear}{,_explicit},atomic_ref} external rw* ; why=the values may change places
 @ C++20 [thread], [atomics]; GCC manual "Legacy __sync Built-in Functions"; other host threads are out of reach
 __sync_{fetch_and_add,add_and_fetch,val_compare_and_swap,bool_compare_and_swap,synchronize,lock_test_and_set} host hrw*
 @ C++20 [expr.type.conv]; vector_types.h, vector_functions.h, cuComplex.h, cuda_fp16.h, cuda_bf16.h 13.0

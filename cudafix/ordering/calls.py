@@ -419,6 +419,8 @@ class Calls(Operations):
                 self.held_by(function.cls, this, call.span, end)
             for path, held in self.returned_inside.items():
                 inside[path] = inside.get(path, mem.NOTHING) | held
+                if len(found) > 1 and path[-1] == ("field", ir.SIZE):
+                    inside[path] |= {mem.OTHER}
             referred |= self.referred
             out = joined(out, end)
             value |= returned
@@ -689,6 +691,8 @@ class Calls(Operations):
                 state.env.replace((root, mem.REFERRED), mem.NOTHING)  # by an earlier round
             held = self.as_address(call.result, values or frozenset({mem.OTHER}))
             cells = self.cells(state, call.result)
+            if self.sized:
+                state.env.resized(cells)
             self.store(state, cells, held, call.span)
             self.whole_changes(state, call.result, cells, held)
 
@@ -865,6 +869,12 @@ class Calls(Operations):
         back = mem.UNKNOWN | frozenset(mem.Ptr(v.object, True) for v in visible)
         changed: list[tuple[mem.Cell, Values]] = []  # what it is given the address of, or a reference, it may change
         references = list(self._may_be_references(args, stmt))
+        if self.sized:
+            self.lend(state, (cell for expr in references for cell in self.cells(state, expr)))
+            shared = (v for root, inner in state.env if root[0] != "local" for v in mem.NOTHING.union(*inner.values()))
+            led = self.reachable(state, values.union(shared))
+            self.lend(state, (value.cell for value in led if isinstance(value, mem.Ref)))
+            state.env.resized((root, ()) for root, _ in list(state.env) if root[0] != "local" or root in self.lent)
         for expr in references:
             for cell, held in self._inside(state, expr):
                 if mem.leading(held) or (mem.ZERO in held and not self.is_number(expr)):
@@ -890,6 +900,13 @@ class Calls(Operations):
         said_of_it = f"{name}, which {why[len(name) + 1 :]}," if known else ""
         self._foreign_work(stmt, name, self.mask(values | reached), state, within, said_of_it)
         return back
+
+    def lend(self, state: State, cells: Iterable[mem.Cell]) -> None:
+        """Somebody gets these places who may keep them, and change the sizes of the containers there at any time."""
+        for root, path in cells:
+            if any(inner[-1:] == (("field", ir.SIZE),) for inner, _ in state.env.under((root, path))):
+                self.lent.add(root)
+                state.env.resized([(root, path)])
 
     def references_change(self, call: ir.Call, state: State) -> None:
         """A function that is out of reach may store what it gets in the places that it gets: `u.reset(p)`."""

@@ -7,6 +7,7 @@ pending that the function waited for, and may look at anything when it returns (
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 
 from cudafix import ir
@@ -51,13 +52,15 @@ def run(
         others = [_once(program, tables, overlay, root, per_thread, empty) for empty in _choices(list(engine.ranges))]
         if engine.lints and engine.arrivals:  # one of the paths that meet at a label is the one from above
             others.append(_once(program, tables, overlay, root, per_thread, frozenset(), straight=True))
-        for without in (other.outcome for other in others):
+        for other in others:
+            without = other.outcome
             outcome.uncalm |= without.uncalm
             outcome.steps += without.steps
             for violation in without.violations:
                 if _identity(violation) not in seen:
                     seen.add(_identity(violation))
-                    outcome.violations.append(violation)
+                    certain = violation.certain and not other.empty  # on a path that may be taken
+                    outcome.violations.append(replace(violation, certain=certain))
     return outcome
 
 

@@ -33,6 +33,16 @@ _PAGEABLE = frozenset({"host", "external", "registered"})  # as far as anybody k
 _NOT_PAGEABLE = frozenset({"pinned", "mapped", "managed"})
 
 
+_KEEPS_SIZE = frozenset(
+    "size empty max_size capacity begin end cbegin cend rbegin rend crbegin crend data front back at operator[] "
+    "reserve shrink_to_fit fill swap".split()
+)
+"""Methods of containers after which there are as many elements as before ([container.requirements], [vector]); what
+`swap` does is said by its role.
+"""
+_LOOKS_AT = frozenset("begin end cbegin cend rbegin rend size ssize empty data".split())  # [iterator.range]
+
+
 class Effects(Allocations):
     """Calls, launches, and the functions that nobody has seen."""
 
@@ -120,6 +130,7 @@ class Effects(Allocations):
         if found:
             return self.function_call(call, found, state)
         if call.receiver is not None and self.classes.declares_none(call.callee):
+            state.env.resized(None)
             return state
         self._unseen(call, state)
         return state
@@ -188,12 +199,29 @@ class Effects(Allocations):
             places = self.cells(after, ir.Deref(expr)) or self.cells(after, expr)  # or it takes a reference
             after.env.write(places, frozenset({mem.OTHER}))
             self.overwritten(after, places)
+        if self.sized:
+            self._sizes_change(call, api, after)
         self._keep(call, api, args, after)
         if call.result is not None and api.effect != Effect.ALLOC:
             self.result(call, self._returned(call, api, after), after)
         if api.looks and call.look is ir.Look.CHECKED and where is not In.REWRITTEN:
             self.looks(after)
         return after
+
+    def _sizes_change(self, call: ir.Call, api: Api, state: State) -> None:
+        """A library function may change how many elements the containers have that it is given; one that is no method
+        may keep them, and do so later (`std::back_inserter`).
+        """
+        if call.receiver is not None and call.callee not in _KEEPS_SIZE:
+            state.env.resized(self.cells(state, call.receiver) or None)
+        for role, expr in zip(roles_of(api, len(call.given)), call.given, strict=False):
+            if role == "swap" or isinstance(expr, ir.Const | ir.FuncRef):
+                continue
+            led = [v.cell for v in self.reachable(state, self.whole(state, expr)) if isinstance(v, mem.Ref)]
+            if call.receiver is None and isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
+                led += self.cells(state, expr)
+            if call.receiver is None and last(call.callee) not in _LOOKS_AT and not call.callee.startswith("cu"):
+                self.lend(state, led)
 
     def _may_ask_the_device(self, command: ir.Expr) -> bool:
         """Whether a program that a command starts may be one that asks the device: unless all that it starts are known

@@ -177,6 +177,9 @@ class Engine(Machine):
     def runs_at_the_end(self, kind: str, values: Values, span: ir.Span, state: State) -> None:
         raise NotImplementedError
 
+    def lend(self, state: State, cells: Iterable[Cell]) -> None:
+        raise NotImplementedError
+
     def owned_by(self, kind: str, values: Values, span: ir.Span, state: State) -> None:
         raise NotImplementedError
 
@@ -413,6 +416,9 @@ class Engine(Machine):
         return state
 
     def assign(self, state: State, target: ir.Expr, value: ir.Expr, span: ir.Span) -> None:
+        if isinstance(target, ir.Field) and target.name == ir.SIZE:
+            self._takes_size(state, target, value)
+            return
         values = self.as_address(target, self.values(state, value)) or frozenset({mem.OTHER})
         targets = self.cells(state, target)
         made = self._lambda_with(target)
@@ -443,12 +449,47 @@ class Engine(Machine):
             state.env.forget_inside(targets)
         if not isinstance(target, ir.Var) and mem.leading(values) and self.is_result(state, target):
             self.written_elsewhere(state, (), values, unseen=True)
+        if self.sized:
+            state.env.resized(targets)
+            if isinstance(value, ir.Opaque):  # an object that is made of a container may keep it
+                self.lend(state, (cell for part in value.parts for cell in self.cells(state, part)))
         if inner and self.puns and self.classes.is_pun(self.type_stored_in(value), self.type_stored_in(target)):
             for root, _ in targets:
                 self.puns.add(root)
         self.store(state, targets, values, span)
         self.whole_changes(state, target, targets, values)
         self.store_parts(state, targets, inner, span)
+
+    def _takes_size(self, state: State, size: ir.Field, value: ir.Expr) -> None:
+        """A container has this many elements from here on; what it was in its parts, and where it is not known which
+        container it is, is not known any more.
+        """
+        self.sized = True
+        cells = self.cells(state, size)
+        state.env.resized((root, path[:-1]) for root, path in cells)
+        if len(cells) != 1 or not state.env.has_a_size(cells[0]):
+            return
+        values = self.values(state, value)
+        only = next(iter(values)) if len(values) == 1 else None
+        if not isinstance(only, mem.Number) and isinstance(value, ir.Var) and not self.loops:
+            said = self.named(state, self.cells(state, value), values, self.name_of("the number", (size, value)))
+            only = mem.Number(said) if said is not None else None
+        state.env.write(cells, frozenset({only if isinstance(only, mem.Number) else mem.OTHER}))
+
+    def _size_of(self, state: State, size: ir.Field, name: str) -> str | None:
+        """How many elements a container has: a number, or its name. With a `name`, it gets this one where none is
+        known. None where it may be another number the next time.
+        """
+        cells = self.cells(state, size)
+        if len(cells) != 1 or not state.env.has_a_size(cells[0]) or cells[0][0] in self.lent | self.unfollowed:
+            return None
+        known = state.env.size(cells[0])
+        if known is not None:
+            return known.text
+        if name:
+            self.sized = True
+            state.env.write(cells, frozenset({mem.Number(name)}))
+        return name or None
 
     def whole_changes(self, state: State, target: ir.Expr, cells: list[Cell], values: Values) -> None:
         """A struct or a container gets a value: what its parts lead to may be what that leads to, until it is said
@@ -834,12 +875,18 @@ class Engine(Machine):
         assert isinstance(stmt, ir.Return)
         if stmt.value is not None:
             inside = self.frame.inside
+            sizes = {path for path in inside if path[-1] == ("field", ir.SIZE)}
             if self.frame.function.by_reference:
                 self.frame.referred |= frozenset(map(self.reference, self.cells(state, stmt.value)))
             for cell in self.cells(state, stmt.value) if isinstance(stmt.value, ir.Var | ir.Field | ir.Index) else ():
                 for path, held in state.env.under(cell):
                     if path:
                         inside[path] = inside.get(path, mem.NOTHING) | held
+                        if self.frame.returned is not None and path[-1] == ("field", ir.SIZE):
+                            inside[path] |= mem.NOTHING if path in sizes else frozenset({mem.OTHER})
+                        sizes.discard(path)
+            for path in sizes:  # what another `return` gives has a size that is not known
+                inside[path] |= {mem.OTHER}
             value = self.values(state, stmt.value) if inside else self.whole(state, stmt.value)
             if "*" in self.frame.function.returns and mem.OTHER in value:
                 value |= {mem.ANYWHERE}
@@ -877,7 +924,13 @@ class Engine(Machine):
         assert isinstance(stmt, ir.Loop)
         if stmt.index is not None and stmt.range is not None:
             if self.is_family(stmt) and (bounds := self.range_of(stmt, state)) is not None:
-                return self._family(stmt, bounds, state)
+                if not any(map(ranges.is_size, stmt.bounds)):
+                    return self._family(stmt, bounds, state)
+                start = state.copy()
+                end = self._family(stmt, bounds, state)
+                if end is None or self.range_of(stmt, end) == bounds:
+                    return end
+                state = start  # a round has changed how many there are
         self.loops += 1
         self.frame.breaks.append(None)
         if stmt.index is not None:
@@ -907,7 +960,8 @@ class Engine(Machine):
             end = self._round(loop, current)
             if end is None:
                 return out
-            if loop.index is not None and not again and not end.env.gone <= head.env.gone:
+            chosen = loop.index is not None and not loop.index.name.startswith(ir.ROUND)
+            if chosen and not again and not end.env.gone <= head.env.gone:
                 again = True
                 self._round(loop, self.block(loop.condition, end.copy()))  # behind this round alone
             tested = self.block(loop.condition, end.copy())
@@ -948,7 +1002,7 @@ class Engine(Machine):
         """
         assert loop.index is not None
         if not ranges.has_a_round(bounds):
-            text = ranges.text(loop)
+            text = bounds if any(map(ranges.is_size, loop.bounds)) else ranges.text(loop)
             if text in self.empty:
                 return self.block(loop.condition, state)
             if not loop.at_least_once:
@@ -1026,6 +1080,12 @@ class Engine(Machine):
         """
         found: list[str] = []
         for n, place in enumerate(ranges.numbers(loop)):
+            if isinstance(place, ir.Field) and place.name == ir.SIZE:
+                size = self._size_of(state, place, "" if self.loops else self.name_of("the number", (loop, n)))
+                if size is None:
+                    return None
+                found.append(size)
+                continue
             own = self.cells(state, place)
             said = self._bound(place, state, "" if self.loops else self.name_of("the number", (loop, n)))
             if said is None and self.loops and ranges.is_assigned_elsewhere(self.program, self.frame.function, place):

@@ -107,6 +107,8 @@ class Machine:
         self.frames: list[Frame] = []
         self.catching: list[Catching] = []  # each `try` around here
         self.family: tuple[str, ...] = ()  # the loop indices that are fixed here
+        self.sized = False  # the size of a container is known, or was
+        self.lent: set[Root] = set()  # whose containers others may change the size of that have been given them
         self.ranges: dict[str, None] = {}  # of the family loops that may have no round at all
         self.empty: frozenset[str] = frozenset()  # those that have none in this run
         self.followed = Followed.SHORT

@@ -28,6 +28,7 @@ FIRST: Step = ("at", "0")
 _OWNS: Path = (FIRST, ("field", ir.OWNS))
 _OWNED: Path = (FIRST, ("field", "ptr"))
 _SHRUNK: Step = ("field", ir.SHRUNK)
+_SIZE: Step = ("field", ir.SIZE)
 REFERRED: Path = (("refers", ""),)  # of the result of a call that has returned a reference: to what
 
 
@@ -291,9 +292,18 @@ def _or_unset(values: Values, holds: bool = False) -> Values:
     return values | {UNSET} if made else values
 
 
+def _sole(path: Path, values: Values) -> Values:
+    """What may be written to a place, or not. How large a container is then is not known."""
+    return values | {OTHER} if path[-1:] == (_SIZE,) else values
+
+
 def _perhaps(inner: Cells, holds: bool) -> Cells:
     """The same for all cells of a root."""
-    changed = {path: found for path, values in inner.items() if (found := _or_unset(values, holds)) is not values}
+    changed = {
+        path: found
+        for path, values in inner.items()
+        if (found := _or_unset(_sole(path, values), holds)) is not values and found != values
+    }
     return {**inner, **changed} if changed else inner
 
 
@@ -304,8 +314,8 @@ def _either(mine: Cells, theirs: Cells, holds: bool) -> Cells:
     merged = None
     wholes = _Wholes(theirs)
     for path in mine.keys() - theirs.keys():
-        values, other = _or_unset(mine[path], holds), _unwritten(theirs, path, wholes)
-        if values is not mine[path] or not other <= values:
+        values, other = _or_unset(_sole(path, mine[path]), holds), _unwritten(theirs, path, wholes)
+        if not (values | other) <= mine[path]:
             merged = merged if merged is not None else mine.copy()
             merged[path] = values | other
     wholes = _Wholes(mine)
@@ -313,7 +323,8 @@ def _either(mine: Cells, theirs: Cells, holds: bool) -> Cells:
         old = mine.get(path)
         if old is None or not values <= old:
             merged = merged if merged is not None else mine.copy()
-            merged[path] = _or_unset(values, holds) | _unwritten(mine, path, wholes) if old is None else old | values
+            given = _or_unset(_sole(path, values), holds) if old is None else values
+            merged[path] = given | _unwritten(mine, path, wholes) if old is None else old | given
     return mine if merged is None else merged
 
 
@@ -400,6 +411,9 @@ class Puns:
         self._apart = apart
         """Whether two data members are never parts of one object of a class."""
         self._found: set[Root] = set()
+        self._of_one_class: dict[int, Cells] = {}  # cells that were looked at, by their `id`
+        self._held: dict[int, tuple[Cells, Values]] = {}
+        self._known: dict[frozenset[str], bool] = {}
 
     def __bool__(self) -> bool:
         return self._apart is not None
@@ -407,23 +421,46 @@ class Puns:
     def add(self, root: Root) -> None:
         self._found.add(root)
 
-    def has(self, root: Root, inner: Cells, path: Path) -> bool:
-        """Whether an object with these cells is used as one of several classes, be it by the cell at `path`."""
-        if root not in self._found and path in inner and any(kind == "field" for kind, _ in path):
-            if any(self._are_apart(path, other) for other in inner):
-                self._found.add(root)
-        return root in self._found
-
-    def _are_apart(self, a: Path, b: Path) -> bool:
-        """Whether two paths lead to members of different classes in one place."""
-        for (kind, name), (other, its) in zip(a, b, strict=False):
-            if kind != other:
-                return False
-            if kind == "field" and name != its:
-                return self._apart is not None and self._apart(name, its)
+    def has(self, root: Root, inner: Cells) -> bool:
+        """Whether an object with these cells is used as one of several classes."""
+        if root in self._found:
+            return True
+        if self._apart is None or len(inner) < 2 or id(inner) in self._of_one_class:
+            return False
+        members: dict[Path, set[str]] = {}
+        for path in inner:
+            for n, (kind, name) in enumerate(path):
+                if kind == "field":
+                    around = tuple((step, its if step == "field" else "") for step, its in path[:n])
+                    members.setdefault(around, set()).add(name)
+        if any(len(names) > 1 and self._differ(frozenset(names)) for names in members.values()):
+            self._found.add(root)
+            return True
+        if len(self._of_one_class) >= _MOST_KEPT:
+            self._of_one_class.clear()
+        self._of_one_class[id(inner)] = inner  # which is never changed, and so keeps its `id`
         return False
 
+    def held(self, inner: Cells) -> Values:
+        """What a part of such an object may hold: any address in it, or any other one."""
+        if id(inner) not in self._held:
+            if len(self._held) >= _MOST_KEPT:
+                self._held.clear()
+            found: set[Value] = {ANYWHERE}
+            for values in inner.values():
+                found |= leading(values)
+            self._held[id(inner)] = inner, frozenset(found)
+        return self._held[id(inner)][1]
 
+    def _differ(self, names: frozenset[str]) -> bool:
+        """Whether some of these members are of different classes."""
+        if names not in self._known:
+            assert self._apart is not None
+            self._known[names] = any(self._apart(a, b) for a in names for b in names if a < b)
+        return self._known[names]
+
+
+_MOST_KEPT = 4096
 NO_PUNS = Puns()
 
 
@@ -519,8 +556,8 @@ class Environment:
     def read(self, cell: Cell) -> Values:
         root, path = cell
         found = self._read(root, path)
-        if self.puns and root != _OUT_OF_SIGHT and self.puns.has(root, self[root], path):
-            return found.union({ANYWHERE}, *map(leading, self[root].values()))
+        if self.puns and root != _OUT_OF_SIGHT and self.puns.has(root, self[root]):
+            return found | self.puns.held(self[root])
         if self._overlaid and root != _OUT_OF_SIGHT and self.is_overlaid(path):
             for part, values in self._through_others(self[root], path, found):
                 if not part:
@@ -649,7 +686,7 @@ class Environment:
                 continue
             inner = dict(self[root])
             held = _spread(inner, path, values, inner)
-            inner[path] = values if strong else held | values
+            inner[path] = values if strong else held | _sole(path, values)
             self._set(root, inner)
             self._renewed(root)
             if path == _OWNS:
@@ -687,7 +724,7 @@ class Environment:
                     held = _spread(inner, path, values, fitting)
                     if path not in inner:
                         fitting.append(path)
-                inner[path] = values if exact and not is_summary(part) else held | values
+                inner[path] = values if exact and not is_summary(part) else held | _sole(path, values)
             self._set(root, inner)
             self._renewed(root)
 
@@ -738,6 +775,32 @@ class Environment:
                 self._set(root, {p: v for p, v in inner.items() if len(p) <= n or p[:n] != path})
                 self._renewed(root)
 
+    def size(self, cell: Cell) -> Number | None:
+        """How many elements the container has of which this is the size, as far as that is certainly known."""
+        root, path = cell
+        held = self[root].get(path, NOTHING)
+        only = next(iter(held)) if len(held) == 1 else None
+        return only if isinstance(only, Number) and self.has_a_size(cell) else None
+
+    def has_a_size(self, cell: Cell) -> bool:
+        """Whether this is the size of one container, and not of one of several."""
+        root, path = cell
+        if root[:2] == ("memory", EXTERNAL) or is_summary(path) or root in self.several:
+            return False
+        return not (self.puns and self.puns.has(root, self[root]))
+
+    def resized(self, cells: Iterable[Cell] | None) -> None:
+        """The containers in these places may have other sizes, None: all of them."""
+        places: Iterable[Cell] = cells if cells is not None else [(root, ()) for root, _ in self]
+        changed = [
+            (root, (*path, *inner))
+            for root, path in list(dict.fromkeys(places))
+            for inner, _ in self.under((root, path))
+            if inner[-1:] == (_SIZE,)
+        ]
+        for cell in changed:
+            self.write([cell, cell], frozenset({OTHER}))
+
     def under(self, cell: Cell) -> list[tuple[Path, Values]]:
         """The cells inside `cell`, itself included, as paths relative to it."""
         root, path = cell
@@ -762,8 +825,9 @@ class Environment:
             for path, values in self.under((root, base)):
                 if any(path[: len(part)] == part for part in inner):
                     continue
-                if self.puns and self.puns.has(root, self[root], base + path):
+                if self.puns and self.puns.has(root, self[root]):
                     values = self.read((root, base + path))
+                values = values if len(targets) == 1 else _sole(path, values)
                 found[path] = found[path] | values if path in found else values
         return found
 
@@ -781,11 +845,11 @@ class Environment:
         if isinstance(value, Ptr):
             root: Root = ("memory", value.object, "")
             for path, values in self[root].items():
-                punned = self.puns and self.puns.has(root, self[root], path)
+                punned = self.puns and self.puns.has(root, self[root])
                 yield path, self.read((root, path)) if punned else values
         elif isinstance(value, Ref):
             root, path = value.cell
-            if self.puns and self.puns.has(root, self[root], path):
+            if self.puns and self.puns.has(root, self[root]):
                 yield path, self.read((root, path))
             base = path[:-1] if path and path[-1][0] == "at" else path
             yield from self.under((root, base))

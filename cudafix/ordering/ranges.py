@@ -24,6 +24,11 @@ def text(loop: ir.Loop) -> str:
     return (loop.range or "").format(*names) if loop.bounds else loop.range or ""
 
 
+def is_size(bound: ir.Expr) -> bool:
+    """Whether a bound is the number of the elements of a container."""
+    return isinstance(bound, ir.Field) and bound.name == ir.SIZE
+
+
 def has_a_round(bounds: str) -> bool:
     """Whether a loop over a range runs at least once, for all that its text says."""
     low, _, high = bounds.partition(":")

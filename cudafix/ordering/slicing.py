@@ -52,6 +52,11 @@ _STD = ("std::", "::std::")
 
 _HALVES = frozenset(("half", "__half", "__nv_bfloat16"))
 _OWN_ELEMENTS = re.compile(r"(?:std::)?(?:vector|array|deque|list|forward_list|set|multiset|optional|valarray)\s*<")
+_RESIZES = frozenset(
+    "push_back emplace_back pop_back insert emplace erase erase_if clear resize assign swap append_range assign_range "
+    "insert_range".split()
+)
+"""After these a container may have another number of elements ([vector.modifiers], [vector.erasure])."""
 _LONG = _HALVES | {"long", "long long", "size_t", "int64_t", "uint64_t"}
 _PLAIN = frozenset(("", "void", "auto", "FILE", "T"))
 
@@ -297,6 +302,8 @@ class Slicer:
         if isinstance(stmt, ir.Assign):
             if self._stores_a_number(stmt.target, function):
                 return True
+            if isinstance(stmt.target, ir.Field) and stmt.target.name == ir.SIZE:
+                return False
             value = _is_null(stmt.value) or may_lead(stmt.value, function)
             return _is_assigned_outside(stmt.target) and (value or self._may_hold_handles(stmt.target, function))
         if isinstance(stmt, ir.HostAccess):
@@ -307,6 +314,8 @@ class Slicer:
             if self._may_hold_handles(stmt.result, function):
                 return True
         if isinstance(stmt, ir.Call) and any(map(self._decides, self._may_store_in(stmt, function))):
+            return True
+        if isinstance(stmt, ir.Call) and last(stmt.callee) in _RESIZES and self._sizes_decide():
             return True
         if id(stmt) in self._fills and self._a_field_decides():
             return True
@@ -419,6 +428,9 @@ class Slicer:
                 return any(self._decides(option, function) for option in options)
             case _:
                 return False
+
+    def _sizes_decide(self) -> bool:
+        return ("", f".{ir.SIZE}") in deciding(self._program, self._tables)
 
     def _a_field_decides(self) -> bool:
         return any(name.startswith(".") for _, name in deciding(self._program, self._tables))

@@ -38,7 +38,7 @@ def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
     indices = {
         value.text: name
         for (kind, frame, name), inner in state.env
-        if kind == "local" and frame == machine.frame.name
+        if kind == "local" and frame == machine.frame.name and not name.startswith(ir.ROUND)
         for value in inner.get((), ())
         if isinstance(value, mem.Number) and value.text.startswith("k|")
     }
@@ -57,7 +57,7 @@ def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
             var, text = ir.Var(f"::{root[2]}"), _spelled(machine, root[2])
         if not text:
             continue
-        punned = {path for path in inner if path and state.env.puns and state.env.puns.has(root, inner, path)}
+        punned = {path for path in inner if path and state.env.puns and state.env.puns.has(root, inner)}
         for path, values in inner.items():
             if len(values) == 1 and path not in punned:
                 (value,) = values
@@ -123,7 +123,7 @@ def _members(
     )
     for path, values in known:
         if len(values) == 1 and all(kind == "field" for kind, _ in path):
-            if state.env.puns and state.env.puns.has(root, state.env[root], path):
+            if state.env.puns and state.env.puns.has(root, state.env[root]):
                 continue
             (value,) = values
             place: ir.Expr = ir.Deref(var)

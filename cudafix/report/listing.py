@@ -146,7 +146,7 @@ def _message(item: Finding | Refusal) -> str:
     text = readable(item.message)
     runs = f" ({'in a loop' if item.runs is Runs.CHURN else 'runs once'})" if item.runs is not None else ""
     if isinstance(item, Refusal):
-        return f"stays `cudaMalloc`: {text}{runs}"
+        return f"stays: {text}{runs}" if item.name == "driver_memory" else f"stays `cudaMalloc`: {text}{runs}"
     if item.codemod.endswith("stream_ordered_pairs"):
         return f"`cudaMalloc` and its `cudaFree` can be stream-ordered: the pair {text}{runs}"
     return f"{text}{runs}"

@@ -174,6 +174,10 @@ class Branches(Variables):
         else:
             self.compose(left, then, inner, node)
 
+    def branch_on(self, condition: Node, then: Block, other: Block, node: Node) -> None:
+        """One of two blocks runs, as a condition says."""
+        self.compose(self._plan(condition), then, other, node)
+
     def _run_plan(self, plan: _Plan, node: Node) -> None:
         """Evaluate a condition without branching on it."""
         if not plan.operator:

@@ -22,7 +22,7 @@ from cudafix.frontends.cuda.declarations import (
     pointee,
     tidy,
 )
-from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, MAKES, MAP, first_named
+from cudafix.frontends.cuda.expressions import ATOMIC_REF, KEEPS_REFERENCES, MAKES, MAP, first_named
 from cudafix.frontends.cuda.initializers import Initializers
 from cudafix.frontends.cuda.macros import Macro, variadic_name
 from cudafix.frontends.cuda.macros import words as words_in
@@ -36,7 +36,7 @@ from cudafix.frontends.cuda.names import (
     QUIET,
     UNEVALUATED,
 )
-from cudafix.frontends.cuda.terms import matters, opaque
+from cudafix.frontends.cuda.terms import deref, matters, opaque
 from cudafix.ir import NULL, Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
 from cudafix.models.types import is_standard
 
@@ -75,8 +75,10 @@ _CHANGES = frozenset(
 _COPIES = frozenset(("assign", "insert", "insert_after"))
 _PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")
 _STD_CONTAINER = re.compile(r"(?:std::)?(?:vector|array|string|span|deque|basic_string)\b")
+_MEASURED = re.compile(rb"decltype\s*\(\s*(\w+)\s*\)")
 _ATOMIC = re.compile(r"(?:std::)?atomic\s*<")
 _ATOMIC_METHODS = frozenset(("load", "store", "exchange"))
+_TAKEN_FROM = re.compile(r"(?:(?:cuda::)?std::)?atomic_(?:load|exchange)(?:_explicit)?")
 _COMPARES = re.compile(rb"[!=]=\s*(?:cuda|CUDA_|\w+_STATUS_)?S(?:uccess|UCCESS)|\bif\s*\(\s*\w+\s*\)")
 _ITERATORS = frozenset(("begin", "end", "cbegin", "cend", "rbegin", "rend", "crbegin", "crend"))
 _ELEMENTS = frozenset(("front", "back"))
@@ -277,7 +279,10 @@ class Calls(Initializers):
                     return self._launch(node, function, child, arguments)
         cast = self.cast_argument(node)
         if cast is not None:
-            return self.ended(node, self.cast_type(node), self.value(cast, self.unless_deduced(target), used))
+            given = self.value(cast, self.unless_deduced(target), used)
+            if self.cast_type(node).endswith("&&"):
+                self.may_move(node, given)
+            return self.ended(node, self.cast_type(node), given)
         bracketed = function.type == "parenthesized_expression"
         while function.type == "parenthesized_expression" and (inner := first_named(function)) is not None:
             function = inner
@@ -441,6 +446,8 @@ class Calls(Initializers):
                 return self._through(arguments, checked, target)
         if name in _REFERRING and arguments is not None:
             return self._referring(node, arguments)
+        if ATOMIC_REF.match(name) and name not in self.file.hosts and self.local(name) is None:
+            return self.kept_references(node, self.arguments(arguments)[0], name)
         if name in _ADDRESS_OF and arguments is not None and arguments.named_child_count == 1:
             return self.pointer_to(self.lvalue(arguments.named_children[0]))
         if (
@@ -473,9 +480,15 @@ class Calls(Initializers):
         if name in PASSES and not (name == "std::move" and arguments is not None and arguments.named_child_count > 1):
             inner = first_named(arguments) if arguments is not None else None
             passed = self.value(inner, target, used) if inner is not None else Opaque(())
+            if name in ("std::move", "std::forward"):
+                self.may_move(node, passed)
             if self.owner(passed) is not None:
                 self.given_away.append(passed)
             return passed
+        if kind := self._measured(function):  # `decltype(x)(y)`
+            empty = _STD_CONTAINER.match(kind) and arguments is not None and not arguments.named_child_count
+            if is_number(kind) or empty:
+                return opaque(*self.arguments(arguments)[0])
         local = self.local(name) if "::" not in name else None
         if local is not None:
             if isinstance(local, Var) and local.name in self.lambdas and self._keeps_its_lambda(local, name):
@@ -557,6 +570,13 @@ class Calls(Initializers):
         outermost = name.rpartition("::")[0] == ""
         return place if isinstance(place, Var) and not (outermost and place.name not in self.types) else None
 
+    def _measured(self, function: Node) -> str:
+        """The type of a variable of this function where `decltype(x)` stands; empty for anything else."""
+        written = self.file.original[function.start_byte : function.end_byte] if not self.source.shift else b""
+        found = _MEASURED.fullmatch(written)
+        place = self.local(found[1].decode()) if found is not None else None
+        return self.type_of(place) if place is not None else ""
+
     def _through_type(self, name: str) -> str:
         """The callee of `T::f()`, where `T` stands for a class: an alias, or the parameter of a template."""
         index = self.file.index
@@ -575,12 +595,13 @@ class Calls(Initializers):
         """`std::ref(x)`, `std::tie(x, y)`: an object that keeps where these are."""
         values, _ = self.arguments(arguments)
         self.hands_over(node, "std::ref", values)
-        return self._kept_references(node, values)
+        return self.kept_references(node, values)
 
-    def _kept_references(self, node: Node, values: tuple[Expr, ...]) -> Var:
+    def kept_references(self, node: Node, values: tuple[Expr, ...], kind: str = "std::reference_wrapper") -> Var:
+        """A temporary object that keeps where these are."""
         options = [one for value in values for one in (value.options if isinstance(value, ir.Choice) else (value,))]
         kept = [one.base if isinstance(one, Deref) else Addr(one) for one in options if isinstance(one, _PLACES)]
-        made = self.temporary("std::reference_wrapper")
+        made = self.temporary(kind)
         self.emit(ir.Assign(made, ir.Choice((*kept, *values)), self.span(node)))
         return made
 
@@ -588,14 +609,16 @@ class Calls(Initializers):
         self, node: Node, name: str, arguments: Node | None, values: tuple[Expr, ...]
     ) -> ir.Choice | Var | None:
         """What a call of `std::max` and the like names: one of the arguments that it compares, or an object that keeps
-        where they are; None for any other call.
+        where they are; what an atomic function takes from where its first argument leads; None for any other call.
         """
+        if _TAKEN_FROM.fullmatch(name) and values:
+            return ir.Choice((deref(values[0]),))
         found = _ONE_OF.fullmatch(name)
         nodes = [child for child in arguments.named_children if child.type != "comment"] if arguments else []
         if found is None or len(values) < 2 or nodes[0].type == "initializer_list":
             return None
         compared = values[: 3 if found[1] == "clamp" else 2]
-        return self._kept_references(node, compared) if found[1] == "minmax" else ir.Choice(compared)
+        return self.kept_references(node, compared) if found[1] == "minmax" else ir.Choice(compared)
 
     def _asserted(self, node: Node, arguments: Node | None) -> Expr:
         checked = self.checked(node)
@@ -803,6 +826,8 @@ class Calls(Initializers):
         if cls is not None:
             if name in cls.fields and name not in cls.methods:
                 return self._computed(node, Field(receiver, name), arguments, target)
+        elif ATOMIC_REF.match(kind):
+            return self._of_atomic_reference(node, receiver, name, self.arguments(arguments)[0])
         elif _ATOMIC.match(kind) and name in _ATOMIC_METHODS and arguments is not None:
             given = [child for child in arguments.named_children if child.type != "comment"]
             if name == "exchange" and given:
@@ -858,7 +883,10 @@ class Calls(Initializers):
         if cls is None and name in _MAKES_ELEMENTS and MAKES.match(kind):
             behind = name in ("emplace", "insert", "emplace_hint") and _IN_A_PLACE.match(kind) is not None
             self._makes_elements(node, receiver, kind, values[1:] if behind else values)
-        return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
+        result = self.emit_call(node, name_node, name, values, spans, receiver, target, used)
+        if name == "resize":
+            self.takes_size(node, receiver, values)
+        return result
 
     def _makes_elements(self, node: Node, receiver: Expr, kind: str, values: tuple[Expr, ...]) -> None:
         """A container makes an element of what it is given, by reference: a constructor of the program runs, and may
@@ -883,6 +911,22 @@ class Calls(Initializers):
     def _made(self, node: Node, place: Expr, kind: str, values: tuple[Expr, ...]) -> Expr:
         self.initialize(node, place, kind, values)
         return place
+
+    def _of_atomic_reference(self, node: Node, receiver: Expr, name: str, values: tuple[Expr, ...]) -> Expr:
+        """A method of `std::atomic_ref` works on the object that it was made of ([atomics.ref.ops]): that may get what
+        the method is given, and what it holds may become the value of the call and that of what was expected.
+        """
+        place, span = Deref(receiver), self.span(node)
+        self.touch(node, receiver)
+        expected = values[0] if name.startswith("compare_exchange_") and values else None
+        back = ir.Choice((place, opaque(receiver, *values)))
+        if values:
+            self.emit(ir.Assign(place, ir.Choice((place, opaque(*values))), span))
+        if isinstance(expected, _PLACES):
+            self.touch(node, expected, write=True)
+            self.emit(ir.Assign(expected, ir.Choice((expected, back)), span))
+            return Opaque(())
+        return back
 
     def _compare_exchange(self, node: Node, place: Expr, expected: Expr, desired: Expr) -> Expr:
         """The object gets what is desired, or what was expected becomes what it holds ([atomics.types.operations])."""

@@ -837,32 +837,34 @@ class Declarations:
             found = self.visible.classes.get(name)
         return found if found is not None and found.name == name else None
 
-    def is_unseen(self, kind: str, around: str = "", through: frozenset[str] = frozenset()) -> bool:
+    def is_unseen(self, kind: str, around: str = "", followed: set[str] | None = None) -> bool:
         """Whether a type as written in a function or class (`around`; the one that is lowered if none is given) can
         only be a class of which nothing is known: its name is that of no type that the program or a table has, and it
         may depend on no parameter of a template (C++17, 17.6.2.1 [temp.dep.type]), wherever that is: what is made of
-        a template is met outside of it, too. Aliases may mean each other (`through` are those on the way).
+        a template is met outside of it, too. Aliases may mean each other (`followed` are those that have been).
         """
+        followed = set() if followed is None else followed
         kind = _class_named(kind)
         if _OF_ELEMENTS.fullmatch(kind) is not None:
-            return any(self.is_unseen(one, around, through) for one in template_arguments(kind))
+            return any(self.is_unseen(one, around, followed) for one in template_arguments(kind))
         if not kind or _CLASS.match(self.in_a_library(kind)) is None:
             return False
         name = plain_name(kind)
         first, *rest = name.split("::")
         last = rest[-1] if rest else first
-        if self._is_other(name) or name in through:
+        if name in followed or self._is_other(name):
             return False
         if len(rest) == 1 and is_standard(first) and last in _SIZES and not self._other_names(first):
             return False
-        through |= {name}
         if meant := self._other_names(first):
-            return any(self.is_unseen("::".join((one, *rest)), around, through) for one in meant)
+            followed.add(name)
+            return any(self.is_unseen("::".join((one, *rest)), around, followed) for one in meant)
         if self._is_defined(first) or self._is_parameter(first, around or self.inside):
             return False
         others = self._other_names(last) if rest else ()  # of this class, or of another one
         if rest and name not in map(plain_name, others) and (others or self._is_defined(last)):
-            return any(self.is_unseen(one, around, through) for one in others)
+            followed.add(name)
+            return any(self.is_unseen(one, around, followed) for one in others)
         home = name.rpartition("::")[0]
         return self.class_of(kind, around) is None and not (home and self.class_of(home, around) is not None)
 
@@ -881,17 +883,21 @@ class Declarations:
         seen = (self, self.visible) if self.visible is not None else (self,)
         return self.names_type(name) or any(name in one.defined for one in seen)
 
-    def unseen(self, kind: str, around: str = "", through: frozenset[str] = frozenset()) -> Class | None:
+    def unseen(self, kind: str, around: str = "", followed: set[str] | None = None) -> Class | None:
         """The class of an object of this type, or of those that the standard library makes in it, if it can only be one
         of which nothing is known: it may have any constructor and any destructor, which are functions that are not
-        seen.
+        seen. Aliases may mean each other (`followed` are those that have been).
         """
+        followed = set() if followed is None else followed
         if (makes := _MAKES_OBJECTS.fullmatch(kind)) is not None:
             given = template_arguments(kind)[: 1 if makes[1] else 2 if makes[2] else None]
-            return next((one for part in given if (one := self.unseen(part, around, through)) is not None), None)
+            return next((one for part in given if (one := self.unseen(part, around, followed)) is not None), None)
         name = plain_name(SPECIFIERS.sub("", kind).strip().removeprefix("::"))
         if meant := self._other_names(name):
-            others = (self.unseen(one, around, through | {name}) for one in meant if name not in through)
+            if name in followed:
+                return None
+            followed.add(name)
+            others = (self.unseen(one, around, followed) for one in meant)
             return next((one for one in others if one is not None), None)
         if not self.is_unseen(kind, around):
             return None

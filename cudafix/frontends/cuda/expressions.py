@@ -98,6 +98,10 @@ _COPYING = re.compile(
 )
 # Objects that keep references: to use one is to use what it refers to.
 KEEPS_REFERENCES = re.compile(r"(?:std::)?(?:reference_wrapper|atomic_ref)\b|&\s*[,>]")
+ATOMIC_REF = re.compile(r"(?:const )?(?:(?:cuda::)?std::|cuda::)?atomic_ref\b")
+_BY_TRUTH = frozenset(("|=", "+=", "-=", "^="))
+"""Assignments that change nothing where the right side is `false`, which is 0 (C++17, 7.6 [conv.prom] 6)."""
+_TEST_OF_STATUS = re.compile(r"[^|?]*[!=]=\s*(?:cuda|CUDA_|\w+_STATUS_)S(?:uccess|UCCESS)", re.DOTALL)
 _INSIDE = re.compile(r"[<,]\s*(?:const\s+)?")  # where a template argument begins
 _ON_THE_DEVICE = re.compile(r"(?:thrust::)?device_(?:vector|ptr)\b")
 _VECTOR = re.compile(r"thrust::(?:device|host|universal)_vector\s*<\s*([^<>,]*?)\s*(?:,.*)?>")
@@ -126,6 +130,9 @@ MAP = re.compile(r"(?:const )?(?:std::)?(?:unordered_)?(?:multi)?map\s*<")
 _OPTIONAL = re.compile(r"(?:const )?(?:(?:std|thrust)::)?optional\s*<(.*)>(?: &)?")
 _REFER = frozenset(("get", "any_cast", "value", "front", "back", "top"))  # which return references to what is held
 _MOST_PARTS = 4  # of parts of parts
+
+_INTEGER = re.compile(r"[0-9]+")
+_IN_A_ROW = re.compile(r"(?:std::)?vector\s*<")
 
 
 class Expressions:
@@ -177,6 +184,7 @@ class Expressions:
         self.views: set[str] = set()  # the variables that got what a method of an object that is not seen returns
         self.owning: set[str] = set()  # the smart pointers that read as pointers to local objects
         self.numbers: dict[str, str] = {}  # the integers that local constants are
+        self.extents: dict[str, str] = {}  # how many elements local arrays have, where it is an integer
         self.bumped: set[str] = set()  # the names assigned in the current loop body and not declared there
         self.unnamed: set[Expr] = set()  # what calls through pointers return
         self.unwritten: set[str] = set()  # see `ir.Function`
@@ -400,6 +408,7 @@ class Expressions:
         self.scopes[-1].brought.pop(name, None)
         self.bumped.discard(name)
         self.numbers.pop(resolved, None)
+        self.extents.pop(resolved, None)
         self.owning.discard(resolved)
         self.used[resolved] = kind
         self.types[resolved] = kind + " &" * reference
@@ -533,6 +542,16 @@ class Expressions:
         scope = variable.name.removesuffix(name).strip(":")
         return variable.number or None if f"{self.namespace}::".startswith(f"{scope}::") or not scope else None
 
+    def number_of(self, text: str, used: Node) -> str | None:
+        """The integer that a text certainly is where it is used."""
+        if _INTEGER.fullmatch(text):
+            return text
+        macro = self.file.macros.get(text)
+        if macro is not None and macro.params is None:
+            body = macro.body.decode("utf-8", "replace").strip().strip("()").rstrip("uUlL")
+            return body if _INTEGER.fullmatch(body) else None
+        return self.constant(text, used)
+
     def _may_declare(self, node: Node, name: str) -> bool:
         """Whether something in there may have this name: a parameter of a template, a local enumerator, a member."""
         declares = rf"(?:\w\s+|::\s*){name}\b|\b{name}\s*=(?!=)|\benum\b[^;{{}}]*\{{[^}}]*\b{name}\b"
@@ -598,6 +617,32 @@ class Expressions:
             inner = self.type_of(expr.base)
             return f"{inner}*" if inner.endswith("*") else f"{inner} *" if inner else ""
         return ""
+
+    def size_of(self, place: Expr) -> Field | None:
+        """How many elements a container has, if those are stored in a row, and may be addresses or handles."""
+        kinds = self.file.index.meanings(self.type_of(place).removeprefix("const ").strip())
+        given = [ir.template_arguments(kind) if _IN_A_ROW.match(kind) else [] for kind in kinds]
+        if not all(one and not is_number(one[0]) for one in given) or self.file.index.class_of(kinds[0]) is not None:
+            return None
+        return Field(place, ir.SIZE)
+
+    def may_move(self, node: Node, place: Expr) -> None:
+        """Somebody gets an object to take what it holds: of its containers it is not known what they have left."""
+        kind = self.type_of(place)
+        if isinstance(place, (Var, Field, Index, Deref)) and not (is_number(kind) or is_pointer(kind)):
+            if kind not in ir.HANDLES:
+                self.emit(ir.Assign(Field(place, ir.SIZE), NOTHING, self.span(node)))
+
+    def takes_size(self, node: Node, place: Expr, values: tuple[Expr, ...]) -> None:
+        """A container is made of the arguments of a constructor, or `resize`: of a number of elements, if the first one
+        is a number (C++17, 26.3.11.2 [vector.cons]).
+        """
+        size = self.size_of(place)
+        if size is None:
+            return
+        count = values[0] if values else Const("0")
+        number = isinstance(count, Const) or (isinstance(count, Var) and is_number(self.type_of(count)))
+        self.emit(ir.Assign(size, count if number else NOTHING, self.span(node)))
 
     def element_of_map(self, kind: str) -> str:
         """The type of the elements of a map; empty for any other type."""
@@ -770,12 +815,20 @@ class Expressions:
             return self.value(inner, target, False)
         self.sizes(kind)
         value = self.value(inner, self.unless_deduced(target), used)
+        if self.raw(node).partition(")")[0].rstrip().endswith("&&"):
+            self.may_move(node, value)
         return self.ended(node, self.raw(kind), value) if kind is not None else value
 
     def unless_deduced(self, target: Expr | None) -> Expr | None:
         """Where the value of a cast goes: not what is cast, if the type of that place is that of the cast."""
         kind = self.type_of(target) if target is not None else ""
         return target if kind and not kind.startswith("auto") else None
+
+    def _is_test_of_status(self, node: Node) -> bool:
+        """Whether an expression is a comparison of the status of a call with success."""
+        while node.type == "parenthesized_expression" and node.named_child_count == 1:
+            node = node.named_children[0]
+        return node.type == "binary_expression" and _TEST_OF_STATUS.fullmatch(self.raw(node)) is not None
 
     def _subscript(self, node: Node) -> Expr:
         argument, indices = node.child_by_field_name("argument"), node.child_by_field_name("indices")
@@ -1156,10 +1209,18 @@ class Expressions:
             return pointer
         if operator is not None and operator.type != "=":
             place = self.lvalue(left)
+            kind = self.type_of(place)
+            by_truth = operator.type in _BY_TRUTH or (operator.type == "&=" and kind == "bool")
+            if by_truth and is_number(kind) and self._is_test_of_status(right):
+                self.touch(left, place)
+                self.touch(left, place, write=True)
+                changed = (ir.Assign(place, opaque(place), self.span(node)),)
+                where_true, where_false = ((), changed) if operator.type == "&=" else (changed, ())
+                self.branch_on(right, where_true, where_false, node)
+                return place
             value = self.value(right)
             self.touch(left, place)
             self.touch(left, place, write=True)
-            kind = self.type_of(place)
             self.copied(node, kind, (value,))
             moved = operator.type in ("+=", "-=") and (is_pointer(kind) or not kind)
             if self.overloaded(node, operator.type, (place, value)) is None:
@@ -1602,6 +1663,15 @@ class Expressions:
         raise NotImplementedError
 
     def braced(self, node: Node, target: Expr | None) -> Expr:
+        raise NotImplementedError
+
+    def branch_on(self, condition: Node, then: ir.Block, other: ir.Block, node: Node) -> None:
+        raise NotImplementedError
+
+    def resolve_variable(self, name: str, node: Node) -> Expr | None:
+        raise NotImplementedError
+
+    def kept_references(self, node: Node, values: tuple[Expr, ...], kind: str = "std::reference_wrapper") -> Var:
         raise NotImplementedError
 
     def overloaded(self, node: Node, symbol: str, values: tuple[Expr, ...]) -> Expr | None:

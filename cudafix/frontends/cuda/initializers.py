@@ -93,6 +93,8 @@ class Initializers(Objects):
                 self.store(place, self.bound(place, value), node)
             else:
                 self._hold(node, place, kind, values, spans)
+                if node.type != "initializer_list":
+                    self.takes_size(node, place, values)
 
     def initialize_as(self, node: Node, place: Expr, kind: str, value: Expr) -> None:
         """`T x = value`: as a copy of an object of the class, unless that is a new one; of a value that is none by a

@@ -12,10 +12,12 @@ from cudafix.frontends.cuda.declarations import (
     declared,
     is_number,
 )
+from cudafix.frontends.cuda.expressions import first_named
 from cudafix.frontends.cuda.terms import (
     Plain,
     assigned_in,
     generic,
+    is_temporary,
     leaves,
     root_of,
 )
@@ -23,13 +25,16 @@ from cudafix.ir import (
     Addr,
     Block,
     Expr,
+    Field,
     Index,
     Opaque,
     Var,
 )
 
 _NAME = re.compile(rb"[A-Za-z_]\w*")
-_INTEGER = re.compile(r"[0-9]+")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_PLACE = re.compile(r"[A-Za-z_][\w.]*")
+_ARRAY = re.compile(r"(?:std::)?array\s*<")
 _VARIABLE = re.compile(r"(?<![\w.>#])(?<!::)[A-Za-z_]\w*(?![\w.(\[#]|->|::)")  # a name on its own, no part of another
 
 
@@ -48,6 +53,15 @@ class Loops(Branches):
                 self.value(first, None, False)
         self.flush()
         header = self._header(first, condition, step)
+        sizes: tuple[Expr, ...] = ()
+        if header is not None and (right := condition.child_by_field_name("right") if condition else None) is not None:
+            if (container := self._asked_for(right)) is not None:
+                counted = self._count(self.lvalue(container), container)
+                if counted is None or header[1][0] != "0:{}":
+                    header = None
+                else:
+                    text, sizes = counted
+                    header = header[0], (f"0:{text}", header[1][1]), text.isdigit() and int(text) > 0
         kept, self.blocked = self.blocked, self.blocked or "in the head of a loop"
         before = self.collect(lambda: self._discard(condition)) if condition is not None else ()
         self.blocked = kept
@@ -69,9 +83,10 @@ class Loops(Branches):
             ):
                 index, bounds, once = None, None, False
             else:
-                bounds = (self.marked(text, words), words)
+                bounds = (self.marked(text, words) if not sizes else text, words)
                 variables = [word for word in _VARIABLE.findall(text) if isinstance(self.local(word), Var)]
-        places = tuple(place for word in variables if isinstance(place := self.local(word), Var))
+        places = tuple(place for word in variables if isinstance(place := self.local(word), Var)) or sizes
+        sizes = sizes if index is not None else ()
         made = ir.Loop(
             body, self.span(node), before, after if index is None else (), index,
             _pattern(bounds[0], variables) if bounds is not None else None, once, condition is None, places,
@@ -122,31 +137,61 @@ class Loops(Branches):
             return None
         stride = _stride(self.normal(step), name)
         low, high, sign = self.normal(start), self.normal(right), operator.type
+        if self._asked_for(right) is not None:
+            high = "{}"
+            words = frozenset(_IDENTIFIER.findall(self.normal(right)))
+            return (index, ("0:{}", words), False) if (low, sign, stride) == ("0", "<", "1") else None
         if stride is None or "(" in low + high.replace("sizeof(", ""):
             return None
         if stride == "-1" and sign in (">=", ">") and (found := re.fullmatch(r"(.+)-1", low)) and sign == ">=":
             text = f"{high}:{found.group(1)}"  # the same indices as upwards
             low, high = high, found.group(1)
         elif stride == "1" and sign in ("<", "!="):
+            low, high = self.number_of(low, condition) or low, self.number_of(high, condition) or high
             text = f"{low}:{high}"
         elif stride == "1" and sign == "<=":
             text = f"{low}:={high}"
         else:
             text = f"{low}:{sign}{high}:{stride}"
-        first_one, last_one = self._number(low, condition), self._number(high, condition)
+        first_one, last_one = self.number_of(low, condition), self.number_of(high, condition)
         once = first_one is not None and last_one is not None and sign in ("<", "!=")
         once = once and int(first_one or 0) < int(last_one or 0)
         words = frozenset(re.findall(r"[A-Za-z_]\w*", f"{low} {high}"))
         return index, (text, words), once
 
-    def _number(self, text: str, used: Node) -> str | None:
-        if _INTEGER.fullmatch(text):
-            return text
-        macro = self.file.macros.get(text)
-        if macro is not None and macro.params is None:
-            body = macro.body.decode("utf-8", "replace").strip().strip("()").rstrip("uUlL")
-            return body if _INTEGER.fullmatch(body) else None
-        return self.constant(text, used)
+    def _count(self, container: Expr, node: Node) -> tuple[str, tuple[Expr, ...]] | None:
+        """How many elements a loop over a container visits, one after the other: as text, with a mark for what is found
+        out where the loop runs. None where that cannot be said of such a container.
+        """
+        root = container
+        while isinstance(root, Field):
+            root = root.base
+        if not isinstance(root.base if isinstance(root, ir.Deref) else root, Var) or is_temporary(root):
+            return None
+        if isinstance(container, Var) and container.name in self.extents:
+            return self.extents[container.name], ()
+        given = ir.template_arguments(self.type_of(container)) if _ARRAY.match(self.type_of(container)) else []
+        if len(given) == 2 and (count := self.number_of(given[1], node)) is not None:
+            return count, ()
+        size = self.size_of(container)
+        return ("{}", (size,)) if size is not None else None
+
+    def _asked_for(self, node: Node) -> Node | None:
+        """The container of which an expression says how many elements it has: `v.size()`, `(int)v.size()`."""
+        while node.type in ("parenthesized_expression", "cast_expression") or self.cast_argument(node) is not None:
+            inner = node.child_by_field_name("value") if node.type == "cast_expression" else None
+            inner = inner or self.cast_argument(node) or first_named(node)
+            if inner is None:
+                return None
+            node = inner
+        function = node.child_by_field_name("function") if node.type == "call_expression" else None
+        arguments = node.child_by_field_name("arguments")
+        if function is None or function.type != "field_expression" or arguments is None or arguments.named_child_count:
+            return None
+        name, container = function.child_by_field_name("field"), function.child_by_field_name("argument")
+        operator = function.child_by_field_name("operator")
+        plain = name is not None and self.raw(name) == "size" and operator is not None and operator.type == "."
+        return container if plain and container is not None and _PLACE.fullmatch(self.raw(container)) else None
 
     def _while(self, node: Node) -> None:
         name = _NAME.match(self.file.original, node.start_byte) if self.source.shift == 0 else None
@@ -219,7 +264,9 @@ class Loops(Branches):
             one = declared(self.type_specifier(node), declarator, self.source.text)
             self.flush()
             iterators = self.iterated(container_node, container)
-            element: Expr = Index(iterators[0] if iterators is not None else container, Opaque(()))
+            counted = self._count(container, container_node) if iterators is None else None
+            index = Var(f"{ir.ROUND}@{node.start_byte + self.source.shift}") if counted is not None else None
+            element: Expr = Index(iterators[0] if iterators is not None else container, index or Opaque(()))
             options: tuple[Expr, ...] = ()
             if container_node.type == "initializer_list":
                 options = container.parts if isinstance(container, Opaque) else (container,)
@@ -235,11 +282,12 @@ class Loops(Branches):
                     return
                 pair = self.element_of_map(self.type_of(container)) if iterators is None else ""
                 kind = one.type if not one.type.startswith("auto") else (pair or self.type_of(element) or one.type)
+                own = pair and len(ir.template_arguments(self.type_of(container))) < 4  # in memory of `std::allocator`
+                if not (options or (own and one.bindings)):
+                    self.touch(container_node, element)
                 if one.bindings:
                     self.bind_names(one, element, declarator)
                     return
-                if not options:
-                    self.touch(container_node, element)
                 self.flush()
                 if not one.reference and self.file.index.ending(kind) is not None:
                     self.unknown("a copy of an object that ends with each round of a loop", declarator)
@@ -263,8 +311,19 @@ class Loops(Branches):
                     self.overloaded(container_node, "++", iterators[:1])
 
             before, binding = self.collect(compare), self.collect(bind)
+            names = dict(self.versions)
             body = self._round(node.child_by_field_name("body"))
-            self._emit_loop(ir.Loop((*binding, *body), self.span(node), before, self.collect(advance)))
+            loop = ir.Loop((*binding, *body), self.span(node), before, self.collect(advance))
+            if counted is not None and index is not None:
+                within = {var.name.partition("@")[0] for var in ir.variables(container) if isinstance(var, Var)}
+                assigned = {a.name.partition("@")[0] for a in assigned_in(body) if isinstance(a, Var)}
+                if any(self.versions.get(word, 0) != names.get(word, 0) for word in within) or within & assigned:
+                    self.emit(ir.Assign(index, Opaque(()), self.span(node)))
+                else:
+                    self.types[index.name] = "int"
+                    loop.index, loop.range, loop.bounds = index, f"0:{counted[0]}", counted[1]
+                    loop.at_least_once = counted[0].isdigit() and int(counted[0]) > 0
+            self._emit_loop(loop)
 
         self.scoped(run, node)
 
@@ -283,6 +342,8 @@ class Loops(Branches):
                 writes = [place for place in dict.fromkeys(writes) if root_of(place) not in own]
                 if reads or writes:
                     self.emit(ir.HostAccess(tuple(reads), tuple(writes), loop.span))
+                if loop.index is not None and loop.index.name.startswith(ir.ROUND):
+                    own = own | {loop.index}
                 for target in sorted(changed - own, key=repr):
                     self.emit(ir.Assign(target, Opaque(()), loop.span))
                 return

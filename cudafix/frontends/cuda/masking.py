@@ -676,6 +676,30 @@ def _case_ranges(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edi
         yield match.start(1), blank(match[1])
 
 
+_TYPENAME = re.compile(rb"\btypename(?=\s+(?:::)?[A-Za-z_][\w:]*(?:<[^;{}()]{0,200}>(?:::\w+)*)?\s*[({])")
+_MEASURED_TYPE = re.compile(rb"\bdecltype\s*\(\s*[A-Za-z_]\w*\s*\)(?=\s*[({])")
+
+
+def _types_of_temporaries(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
+    """`typename V::value_type()`, `decltype(a)(3)`: an object of that type is made (C++17, 8.2.3 [expr.type.conv]).
+    The latter becomes a call of a name that nobody declares.
+    """
+    for match in _TYPENAME.finditer(text, start, end):
+        yield match.start(), blank(match[0])
+    for match in _MEASURED_TYPE.finditer(text, start, end):
+        name = re.sub(rb"\W", b"_", match[0])
+        opening = _skip(text, match.end())
+        if re.search(rb"\b%b\b" % name, text) is not None:
+            continue
+        if text[opening : opening + 1] == b"{":
+            close = text.find(b"}", opening)
+            if close < 0 or re.search(rb"[{;]", text[opening + 1 : close]):
+                continue
+            yield opening, b"("
+            yield close, b")"
+        yield match.start(), name
+
+
 _RULES: tuple[Callable[[bytes, int, int, _Work], Iterator[Edit]], ...] = (
     _semicolons,
     _concatenations,
@@ -688,4 +712,5 @@ _RULES: tuple[Callable[[bytes, int, int, _Work], Iterator[Edit]], ...] = (
     _lone_names,
     _assembly,
     _case_ranges,
+    _types_of_temporaries,
 )

@@ -72,6 +72,7 @@ _ASSIGNING = _SWAPS | frozenset(
 )
 # those that take references
 _REFERS = COMPARING | _ASSIGNING
+_OF_EXPRESSION = re.compile(r"(?:decltype|(?:__)?typeof(?:__)?)\b")
 _DEDUCED = frozenset("auto decltype typeof __typeof__ __typeof typename".split())
 _TAKES_OVER = frozenset(("return_statement", "throw_statement", "init_declarator", "initializer_list"))
 _SOMETIMES = frozenset(("conditional_expression", "lambda_expression"))
@@ -150,6 +151,8 @@ class Objects(Expressions):
         kind, value = node.child_by_field_name("type"), node.child_by_field_name("value")
         cls = self.file.index.class_of(self.raw(kind)) if kind is not None else None
         target = target if cls is None or self._is_to_be(target, cls) else None
+        if kind is not None and value is not None and cls is None and KEEPS_REFERENCES.match(self.raw(kind)):
+            return self.kept_references(node, self.arguments(value)[0], self.raw(kind))
         if kind is not None and value is not None and self.is_unseen(self.raw(kind)):
             values, spans = self.arguments(value)
             self.constructor(node, self.raw(kind), values, spans)
@@ -362,7 +365,8 @@ class Objects(Expressions):
         if wanted is None or plain.count("*") > 1 or given == "" or own is wanted:
             return False
         if own is None:
-            return given.endswith("*") or given in HANDLES
+            void = leads and given.removeprefix("const ") == "void"  # what that leads to is as the cast says
+            return given.endswith("*") or given in HANDLES or void
         index = self.file.index
         return wanted not in index.lineage(own.name) and own not in index.lineage(wanted.name)
 
@@ -1127,8 +1131,32 @@ class Objects(Expressions):
         name = tidy(kind, self.source.text) if kind is not None else ""
         if placement is not None:
             return self._placed(node, placement, values)
+        if kind is not None and _OF_EXPRESSION.match(name):
+            name = self.type_of_expression(kind) or name
+            if _OF_EXPRESSION.match(name):
+                self.unknown("an object of the type of an expression", node, values)
         pointer = name + ("*" if name.endswith("*") else " *")
         return self._new(node, name, pointer, size, declarator, values, spans, target)
+
+    def type_of_expression(self, kind: Node) -> str:
+        """The type that `decltype(x.member)` names (C++17, 10.1.7.2 [dcl.type.simple] 4); empty if it is not known."""
+        node = next((child for child in kind.named_children if child.type != "comment"), None)
+        path: list[str] = []
+        while node is not None and node.type == "field_expression":
+            member, argument = node.child_by_field_name("field"), node.child_by_field_name("argument")
+            if member is None or argument is None or member.type != "field_identifier":
+                return ""
+            path.append(self.raw(member))
+            node = argument
+        if node is None or node.type not in ("identifier", "this"):
+            return ""
+        place: Expr | None = Var("this") if node.type == "this" else self.local(self.raw(node))
+        place = place if place is not None else self.resolve_variable(self.raw(node), node)
+        if place is None:
+            return ""
+        for name in reversed(path):
+            place = Field(Deref(place) if self.type_of(place).endswith("*") else place, name)
+        return self.type_of(place)
 
     def new_pointer(self, node: Node, value: Node, target: Expr | None) -> Expr:
         """`new T *(value)`, of which `node` is the `new T`."""

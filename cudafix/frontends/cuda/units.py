@@ -8,9 +8,12 @@ whether a branch is read, both ways are followed, and a macro means what it mean
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import NamedTuple, TypeAlias
 
 from cudafix.frontends.cuda.conditions import NVCC, VERSIONS, Environment, Free, Node, names
 from cudafix.frontends.cuda.declarations import is_floating, is_number
@@ -20,6 +23,7 @@ _ASKED = 6  # unknown macros in one condition of a header
 _STEPS = 100_000  # directives that are followed for one file
 _NESTED = 20  # a file in itself: how often it is read
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_PLATFORMS = frozenset(("_WIN32", "__QNX__"))  # decide for others (`conditions`)
 _COMPILER = frozenset((*VERSIONS, *NVCC, "__CUDA_ARCH__"))
 
 
@@ -35,6 +39,14 @@ class Step:
     macro: Macro | None = None
     condition: Node | None = None
     guards: bool = False
+    asks: frozenset[str] = field(init=False, compare=False, repr=False)
+    """The macros in the condition."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "asks", frozenset(names(self.condition)) if self.condition is not None else _NONE)
+
+
+_NONE = frozenset[str]()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +77,13 @@ class Listing:
             elif step.keyword == "endif":
                 around.pop()
             if step.condition is not None:
-                around[-1] |= names(step.condition)
+                around[-1] |= step.asks
             elif step.keyword in ("define", "undef", "push", "pop", "include"):
                 for name in chain.from_iterable(around):
                     decides.setdefault(name, (set(), set()))[step.keyword == "include"].add(step.name)
                 if step.keyword != "include":
                     changes[step.name] = changes.get(step.name, 0) + (1 if step.macro is not None else 2)
-        asks = chain.from_iterable(names(step.condition) for step in steps if step.condition and not step.guards)
+        asks = chain.from_iterable(step.asks for step in steps if not step.guards)
         return cls(steps, guard, changes, frozenset(asks), decides)
 
 
@@ -85,6 +97,14 @@ class Meaning:
     gone: bool = False
     unset: bool = False
     given: bool = False
+    _hash: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        bodies = [macro.body for macro in self.macros]
+        object.__setattr__(self, "_hash", hash((self.gone, self.unset, self.given, *bodies)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     @property
     def defined(self) -> bool:
@@ -111,7 +131,6 @@ class Meaning:
 
 UNSET = Meaning(unset=True)
 GONE = Meaning(gone=True)
-_ONCE = Macro("", None, b"", 0, "", "constant", None, False)
 
 
 def joined(meanings: Iterable[Meaning]) -> Meaning:
@@ -122,6 +141,35 @@ def joined(meanings: Iterable[Meaning]) -> Meaning:
     macros = {(m.params, m.body, m.kind): m for one in reversed(distinct) for m in reversed(one.macros)}
     flags = (any(getattr(one, flag) for one in distinct) for flag in ("gone", "unset", "given"))
     return Meaning(tuple(reversed(macros.values())), *flags)
+
+
+class Guard(NamedTuple):
+    """An include guard that only its own file defines, and asks for, and nobody takes back."""
+
+    mask: int
+    defined: Meaning
+    perhaps: Meaning
+
+
+class Region(NamedTuple):
+    """All files that may be read where one is, and all on which it depends what that does: the bits of the files, the
+    macros that they ask for or change, those that they push or pop, and the words of conditions.
+    """
+
+    files: AbstractSet[str]
+    mask: int
+    names: tuple[str, ...]
+    pushed: tuple[str, ...]
+    words: AbstractSet[str]
+
+
+class Part(NamedTuple):
+    """What a file itself adds to a region: its bits, and the macros that it asks for, changes, pushes or pops."""
+
+    mask: int
+    asked: AbstractSet[str]
+    changed: AbstractSet[str]
+    pushed: AbstractSet[str]
 
 
 class Unit:
@@ -144,15 +192,22 @@ class Unit:
         self.files: set[str] = set()
         self.asks: set[str] = set()
         self.kept: dict[tuple[int, str], Kept] = {}  # see `Walk.included`
+        self.effects: dict[tuple[object, ...], Effect] = {}  # see `Walk._read`
+        self.seen: set[str] = set()  # the files that were followed once
         self._numbers: dict[tuple[object, ...], int] = {}
         self._listing = listing
         self._includes = includes
         self._steps: dict[str, tuple[Step, ...]] = {}
         self._behind: dict[str, frozenset[str]] = {}
+        self._regions: dict[str, Region | None] = {}
+        self._parts: dict[str, Part] = {}
+        self._spoken: dict[str, set[str]] = {}  # the words in the bodies of each macro
+        self._all: dict[str, Meaning] = {}
         includers: dict[str, list[str]] = {}
         for path in files:
             for other in includes(path):
                 includers.setdefault(other, []).append(path)
+        wanted = frozenset(wanted)
         fresh, paths = set(wanted), list(visited)
         while fresh or paths:
             for path in files:
@@ -170,10 +225,13 @@ class Unit:
             for path in changed:
                 self._steps.pop(path, None)
                 for step in self.steps(path):
-                    asked.update(names(step.condition) if step.condition is not None else ())
+                    asked |= step.asks
                     asked.update({step.name} if step.keyword == "through" else ())
             fresh = asked - self.asks - self.names
             self.asks |= asked
+        self.once = {path: 1 << number for number, path in enumerate(sorted(self.files))}
+        """By file, the bit that says whether it was read and is not read again (`#pragma once`)."""
+        self.guards = self._find_guards(files, wanted)
 
     def steps(self, path: str) -> tuple[Step, ...]:
         """The directives of a file that matter. The name of an `#include` is that of the file that it means."""
@@ -207,6 +265,81 @@ class Unit:
     def guard(self, path: str) -> str:
         return self._listing(path).guard
 
+    def _find_guards(self, files: Iterable[str], wanted: Collection[str]) -> dict[str, Guard]:
+        """The macros of which nothing matters but whether their files were read. They take the bits behind `once`."""
+        changes: Counter[str] = Counter()
+        for path in files:
+            changes.update(self._listing(path).changes)
+        found: dict[str, Guard] = {}
+        others: set[str] = set()  # what is asked for but to guard
+        for path, mask in self.once.items():
+            name, steps = self.guard(path), self.steps(path)
+            inside = 0
+            if name in self.names and name not in wanted and changes[name] == 1 and len(steps) > 1:
+                first, second = steps[:2]
+                if first.asks == {name} and first.guards and second.name == name and second.guards and second.macro:
+                    defined = Meaning((second.macro,), given=True)
+                    found[name] = Guard(mask << len(self.once), defined, joined((defined, UNSET)))
+                    inside = 1
+            for step in steps[inside:]:
+                others |= step.asks
+                others.update((step.name,) if step.keyword == "through" else ())
+                if step.macro is not None:
+                    spoken = {word.decode() for word in words(step.macro.body)}
+                    self._spoken.setdefault(step.name, set()).update(spoken)
+                    others |= spoken
+        return {name: guard for name, guard in found.items() if name not in others}
+
+    def region(self, path: str) -> Region | None:
+        """The region of a file; None of one that includes nothing."""
+        if path not in self._regions:
+            self._regions[path] = None  # for those that include it themselves
+            files = self._reached(path)
+            self._regions[path] = self._region(files) if len(files) > 1 else None
+        return self._regions[path]
+
+    def _reached(self, path: str) -> AbstractSet[str]:
+        files, queue = {path}, [path]
+        for one in queue:
+            for step in self.steps(one):
+                if step.keyword == "through":
+                    return self.files
+                if step.keyword == "include" and step.name not in files:
+                    region = self.region(step.name)
+                    if region is not None:
+                        files |= region.files
+                    else:
+                        files.add(step.name)
+                        queue.append(step.name)
+        return files
+
+    def _region(self, files: AbstractSet[str]) -> Region:
+        parts = [self._part(one) for one in files]
+        mask = 0
+        for part in parts:
+            mask |= part.mask
+        asked = set[str]().union(*(part.asked for part in parts))
+        changed = set[str]().union(*(part.changed for part in parts))
+        pushed = set[str]().union(*(part.pushed for part in parts))
+        fresh = asked
+        while fresh := fresh & self._spoken.keys():  # a macro may be one of others
+            fresh = set[str]().union(*(self._spoken[name] for name in fresh)) - asked
+            asked |= fresh
+        names = ((asked | changed) & self.names) - self.guards.keys()
+        return Region(files, mask, tuple(sorted(names)), tuple(sorted(pushed)), asked)
+
+    def _part(self, path: str) -> Part:
+        if path not in self._parts:
+            steps = self.steps(path)
+            guard = self.guards.get(self.guard(path))
+            mask = self.once[path] | (guard.mask if guard is not None else 0)
+            asked = set[str]().union(*(step.asks for step in steps))
+            asked.update(step.name for step in steps if step.keyword == "through")
+            changed = {step.name for step in steps if step.keyword in ("define", "undef", "push", "pop")}
+            pushed = {step.name for step in steps if step.keyword in ("push", "pop")}
+            self._parts[path] = Part(mask, asked, changed, pushed)
+        return self._parts[path]
+
     def number(self, *key: object) -> int:
         """The same for the same key."""
         return self._numbers.setdefault(key, len(self._numbers))
@@ -233,9 +366,13 @@ class Unit:
 
     def all_of(self, name: str) -> Meaning:
         """What a macro may be if nothing is known of the place."""
-        steps = (step for path in sorted(self.files) for step in self.steps(path))
-        macros = (step.macro for step in steps if step.macro is not None and step.name == name)
-        return joined((GONE, UNSET, *(Meaning((macro,), given=True) for macro in macros)))
+        if not self._all:
+            found: dict[str, list[Meaning]] = {name: [GONE, UNSET] for name in self.names}
+            for step in (step for path in sorted(self.files) for step in self.steps(path)):
+                if step.macro is not None:
+                    found[step.name].append(Meaning((step.macro,), given=True))
+            self._all = {name: joined(meanings) for name, meanings in found.items()}
+        return self._all.get(name) or joined((GONE, UNSET))
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,23 +384,44 @@ class Kept:
     behind: _Known
 
 
+Pushed: TypeAlias = tuple[str, tuple[Meaning, ...] | None, tuple[Meaning, ...] | None, bool]
+"""A macro, what was pushed of it and is not popped, every meaning that was, and whether it is torn (`_Known`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What following a file has done: how many directives that took, what it has changed (`marked` are the bits that it
+    has put), and the bits of its `Unit.region` and what was pushed behind it.
+    """
+
+    steps: int
+    changed: Mapping[str, Meaning]
+    marked: int
+    certain: int
+    possible: int
+    pushed: tuple[Pushed, ...]
+
+
 class _Group:
     """An open `#if … #endif`."""
 
-    __slots__ = ("branch", "closed", "dead", "ends", "not_so")
+    __slots__ = ("before", "bits", "branch", "closed", "dead", "ends", "not_so")
 
     def __init__(self, dead: bool) -> None:
         self.dead = dead  # nothing in it is read
         self.closed = False  # one of the branches so far is certainly read
         self.branch: dict[str, Meaning] | None = None  # what its changes have replaced
+        self.before = (0, 0)  # the bits in front of the branch
         self.ends: list[dict[str, Meaning]] = []  # what the branches so far have changed, where several may be read
+        self.bits: list[tuple[int, int]] = []  # those behind the same branches
         self.not_so: list[Node] = []
 
 
 @dataclass(slots=True)
 class _Known:
     """What is known at a place. `every` meaning that was pushed; `torn` are the macros that are pushed or popped in a
-    branch that is perhaps read; `left` is how many directives may still be followed.
+    branch that is perhaps read; `left` is how many directives may still be followed. Of files that are read once, and
+    of their `Unit.guards`, it is `certain` or `possible` that they were read; a guard in `state` is any other macro.
     """
 
     state: dict[str, Meaning]
@@ -272,11 +430,16 @@ class _Known:
     every: dict[str, tuple[Meaning, ...]]
     torn: set[str]
     left: int
+    certain: int = 0
+    possible: int = 0
 
     def copy(self) -> _Known:
         old = self.environment
         environment = replace(old, defined=dict(old.defined), gone=set(old.gone))
-        return _Known(dict(self.state), environment, dict(self.pushed), dict(self.every), set(self.torn), self.left)
+        return _Known(
+            dict(self.state), environment, dict(self.pushed), dict(self.every), set(self.torn), self.left,
+            self.certain, self.possible,
+        )  # fmt: skip
 
 
 class Walk:
@@ -302,13 +465,21 @@ class Walk:
         self._branches: list[dict[str, Meaning]] = []
         self._open: list[str] = []
         self._changed: set[str] = set()
+        self._marked = 0  # the bits that were put
+        self._decisions: dict[str, int] = {}  # the number of those that matter in the region of a file
         for name in unit.names & start.keys():
             self._set(name, Meaning((start[name],)))
+        others = (unit.names - unit.guards.keys()) | self._known.state.keys()
+        self._names = tuple(sorted(others)) if self._known.state else ()  # of interest anywhere, if some are given
 
     def of(self, name: str) -> Meaning:
         """What a macro is here."""
         meaning = self._known.state.get(name)
         if meaning is None:
+            if (guard := self.unit.guards.get(name)) is not None:
+                if self._known.certain & guard.mask:
+                    return guard.defined
+                return guard.perhaps if self._known.possible & guard.mask else UNSET
             return Meaning((self._start[name],)) if name in self._start else UNSET
         return meaning
 
@@ -336,6 +507,7 @@ class Walk:
         key = (self._trace, target)
         if key not in self.unit.kept:
             self._changed.clear()
+            self._marked = 0
             if named:
                 self._include_named(path, target)
             elif found is not None:
@@ -343,6 +515,7 @@ class Walk:
             if self._known.left < 0:
                 for name in self.unit.names:
                     self._put(name, self.unit.all_of(name))
+            self._changed.update(name for name, guard in self.unit.guards.items() if self._marked & guard.mask)
             changed = {name: self.of(name) for name in sorted(self._changed & self.unit.names)}
             self.unit.kept[key] = Kept(changed, self.unit.number(self._trace, target), self._known)
         kept = self.unit.kept[key]
@@ -364,7 +537,21 @@ class Walk:
             self._known, self._shared = self._known.copy(), False
         return self._known
 
+    def _mark(self, mask: int, possible: bool = True, certain: bool = True) -> None:
+        """Put a bit."""
+        known = self._own()
+        known.certain = known.certain | mask if certain else known.certain & ~mask
+        known.possible = known.possible | mask if possible else known.possible & ~mask
+        self._marked |= mask
+
     def _put(self, name: str, meaning: Meaning) -> None:
+        guard = self.unit.guards.get(name)
+        if guard is not None and name not in self._known.state:
+            # what is supposed not to be defined is, in the next line
+            supposed = meaning.unset and not meaning.gone and not meaning.macros
+            if supposed or meaning in (guard.defined, guard.perhaps):
+                self._mark(guard.mask, not supposed, meaning.defined)
+                return
         if self._branches:
             self._branches[-1].setdefault(name, self.of(name))
         self._changed.add(name)
@@ -382,15 +569,22 @@ class Walk:
 
     def _push(self, name: str) -> None:
         known = self._own()
-        known.pushed[name] = (*known.pushed.get(name, ()), self.of(name))
-        known.every[name] = (*known.every.get(name, ()), self.of(name))
-        if self._branches:
-            known.torn.add(name)
+        known.every[name] = tuple(dict.fromkeys((*known.every.get(name, ()), self.of(name))))
+        if self._branches or name in known.torn:
+            self._tear(name)
+        else:
+            known.pushed[name] = (*known.pushed.get(name, ()), self.of(name))
+
+    def _tear(self, name: str) -> None:
+        """From here on nothing is known of how what is popped was pushed."""
+        known = self._own()
+        known.torn.add(name)
+        known.pushed.pop(name, None)
 
     def _pop(self, name: str) -> bool:
         known = self._own()
         if self._branches:
-            known.torn.add(name)
+            self._tear(name)
         if name in known.torn:
             self._put(name, joined((self.of(name), *known.every.get(name, ()))))
         elif pushed := known.pushed.get(name):
@@ -412,15 +606,15 @@ class Walk:
     def _include(self, found: str, perhaps: bool = False) -> None:
         if self._known.left < 0:
             return
-        guard, once = self.of(self.unit.guard(found)), self.of(f"once {found}")
-        if guard.defined or once.defined:
+        once = self.unit.once[found]
+        if self._known.certain & once or self.of(self.unit.guard(found)).defined:
             return
         if self._enter is not None:
             self._enter(found, self)
         if self._open.count(found) > _NESTED:
             self._own().left = -1
             return
-        if not once.perhaps and not perhaps:
+        if not self._known.possible & once and not perhaps:
             self._read(found)
             return
         group = _Group(False)
@@ -430,6 +624,71 @@ class Walk:
         self._close(group)
 
     def _read(self, path: str) -> None:
+        """Follow a file. What that does depends on the macros of interest and on which files behind it were read: where
+        these are as before, so is what it does.
+        """
+        unit, known = self.unit, self._known
+        if path not in unit.seen or self._enter is not None or known.left < 0 or (region := unit.region(path)) is None:
+            unit.seen.add(path)
+            self._follow_steps(path)
+            return
+        key = (
+            path,
+            self._decided_in(path, region),
+            known.certain & region.mask,
+            known.possible & region.mask,
+            *map(known.state.get, self._names or region.names),
+            () if region.files.isdisjoint(self._open) else tuple(one for one in self._open if one in region.files),
+            *((bool(self._branches), *self._pushed(region)) if region.pushed else ()),
+        )
+        effect = unit.effects.get(key)
+        if effect is not None and effect.steps <= known.left:
+            self._do(effect, region)
+            return
+        around, self._changed = self._changed, set()
+        marked, self._marked = self._marked, 0
+        left = known.left
+        self._follow_steps(path)
+        known = self._known
+        if known.left >= 0:
+            unit.effects[key] = Effect(
+                left - known.left,
+                {name: self.of(name) for name in self._changed},
+                self._marked,
+                known.certain & region.mask,
+                known.possible & region.mask,
+                tuple(self._pushed(region)),
+            )
+        self._changed |= around
+        self._marked |= marked
+
+    def _decided_in(self, path: str, region: Region) -> int:
+        if path not in self._decisions:
+            asked = region.words | _PLATFORMS
+            of_all = bool(self._names)
+            mattering = ((a, v) for a, v in self._chosen.items() if of_all or not asked.isdisjoint(_WORD.findall(a)))
+            self._decisions[path] = self.unit.number("decisions", *sorted(mattering))
+        return self._decisions[path]
+
+    def _pushed(self, region: Region) -> Iterator[Pushed]:
+        known = self._known
+        return ((n, known.pushed.get(n), known.every.get(n), n in known.torn) for n in region.pushed)
+
+    def _do(self, effect: Effect, region: Region) -> None:
+        known = self._own()
+        known.left -= effect.steps
+        for name, meaning in effect.changed.items():
+            self._put(name, meaning)
+        known.certain = known.certain & ~region.mask | effect.certain
+        known.possible = known.possible & ~region.mask | effect.possible
+        self._marked |= effect.marked
+        for name, pushed, every, torn in effect.pushed:
+            if torn:
+                self._tear(name)
+            known.pushed.update({name: pushed} if pushed is not None else {})
+            known.every.update({name: every} if every is not None else {})
+
+    def _follow_steps(self, path: str) -> None:
         self._open.append(path)
         steps = self.unit.steps(path)
         self._own().left -= len(steps)
@@ -463,7 +722,7 @@ class Walk:
         elif step.keyword == "pop":
             self._pop(step.name)
         elif step.keyword == "once":
-            self._put(f"once {path}", Meaning((_ONCE,)))
+            self._mark(self.unit.once[path])
         elif step.keyword == "include":
             self._include(step.name)
         elif step.keyword == "through":
@@ -490,12 +749,16 @@ class Walk:
 
     def _begin(self, group: _Group) -> None:
         group.branch = {}
+        group.before = self._known.certain, self._known.possible
         self._branches.append(group.branch)
 
     def _end(self, group: _Group) -> None:
         if group.branch is not None:
             group.ends.append({name: self.of(name) for name in group.branch})
+            group.bits.append((self._known.certain, self._known.possible))
             self._undo(group.branch)
+            known = self._own()
+            known.certain, known.possible = group.before
             group.branch = None
 
     def _undo(self, branch: Mapping[str, Meaning]) -> None:
@@ -514,7 +777,12 @@ class Walk:
             self._end(group)
         for name in dict.fromkeys(chain.from_iterable(group.ends)):
             before = self.of(name)
-            self._put(name, joined(end.get(name, before) for end in group.ends))
+            self._put(name, joined([end.get(name, before) for end in group.ends]))
+        known = self._own()
+        known.certain, known.possible = -1, 0
+        for certain, possible in group.bits:
+            known.certain &= certain
+            known.possible |= possible
 
     def _suppose(self, condition: Node, holds: bool) -> None:
         """Where a condition holds that asks whether a macro is defined, it is, or not."""
@@ -528,7 +796,7 @@ class Walk:
         """Whether a branch is taken if it is asked for; None where macros decide of which nothing is known."""
         if step.condition is None:
             return True
-        asked = names(step.condition)
+        asked = step.asks
         if step.guards:
             (meaning,) = map(self.of, asked)
             return None if meaning.perhaps else not meaning.macros

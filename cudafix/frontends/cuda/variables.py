@@ -55,6 +55,8 @@ from cudafix.ir import (
 )
 
 _HANDLE = re.compile(r"cuda[A-Z]\w*$")
+_STRUCT_OF_CUDA = re.compile(r"cuda[A-Z]\w*|CU[a-z]\w*|CUDA_\w+")
+"""Its structs are aggregates without initializers: `{0}` makes all members null (C++17, 11.6.1 [dcl.init.aggr] 8)."""
 _PLAIN = frozenset(("std::string", "string"))
 _STRING = re.compile(r"(?:std::)?basic_string\s*<")
 _USUAL = re.compile(r"(?:std|thrust)::\w*allocator\b")
@@ -98,6 +100,9 @@ class Variables(Blocks):
         measured = _DECLTYPE.fullmatch(base.removesuffix(OPEN))
         if measured and (place := self.local(measured.group(1))) is not None:
             base = self.type_of(place) + " &" * is_reference(self, place)
+        elif base.startswith("decltype") and (kind := node.child_by_field_name("type")) is not None:
+            known = self.type_of_expression(kind)
+            base = known.removesuffix(" &") + OPEN if known else base
         for child in node.children_by_field_name("declarator"):
             one = declared(base, child, self.source.text)
             if one is None:
@@ -426,11 +431,14 @@ class Variables(Blocks):
                 self.emit(self._fresh(var, one, node))
             if one.array:
                 self.sizes(node)
+                if kind.count("[]") < 2 and (number := self.number_of(self._extent(one), node)) is not None:
+                    self.extents[var.name] = number
                 self._elements(var, one, node)
             else:
                 self._own_allocator(var, kind, self.span(node))
                 self.begin_unseen(node, var, kind)
                 self._owns(var, one)
+                self.takes_size(node, var, ())
             return
         if KEEPS_REFERENCES.search(kind):
             braced = value.type in ("argument_list", "initializer_list")
@@ -706,7 +714,8 @@ class Variables(Blocks):
             self._own_allocator(var, kind, self.span(node))
             self.begin_unseen(node, var, kind)
             self._owns(var, one)
-        self.fill(node, var, kind, value, initials, self._extent(one) or str(len(children)))
+        if cls is not None or one.array or not _STRUCT_OF_CUDA.fullmatch(kind) or initials != [("", Const("0"))]:
+            self.fill(node, var, kind, value, initials, self._extent(one) or str(len(children)))
         ending = self.file.index.ending(element_type(kind)) if one.array else None
         if ending is not None:
             self.scopes[-1].destroyed.append((var, ending, f"0:{self._extent(one) or len(children)}"))

@@ -1,0 +1,16 @@
+#include <cuda_runtime.h>
+
+__global__ void fill(float *v)
+{
+    v[threadIdx.x] = threadIdx.x;
+}
+
+int main()
+{
+    for (int round = 0; round < 100; ++round) {
+        float *v;
+        cudaMalloc(&v, 4096);
+        fill<<<1, 1024>>>(v);
+        cudaFree(v);
+    }
+}

@@ -110,8 +110,10 @@ class References:
     def _of(self, kind: str, through: frozenset[str]) -> tuple[str, bool | None]:
         """What a type refers to, and whether it is a reference; None where it may be one."""
         kind = _QUALIFIERS.sub("", kind.strip()).strip()
-        if kind.endswith("&") or "(&" in kind:
-            return ("auto" if "(&" in kind else _QUALIFIERS.sub("", kind.rstrip("& ")).strip()), True
+        if kind.endswith("&"):
+            return _QUALIFIERS.sub("", kind.rstrip("& ")).strip(), True
+        if "(&)" in (plain := _outer(kind)) or "(&&)" in plain:  # to an array, or a function
+            return "auto", True
         if kind.startswith(("decltype", "typeof", "__typeof")):
             return kind, None
         if not kind or kind.endswith(("*", "]", "...")) or kind.startswith("auto"):
@@ -120,7 +122,6 @@ class References:
             made = self._meanings(kind.partition("(")[0])
             return ("auto", True) if any(self._of(one, through)[1] for one in made) else (kind, False)
         listed = template_arguments(kind) if kind.endswith(">") else []
-        plain = _outer(kind)
         last = plain.rpartition("::")[2]
         if plain.removeprefix("::").startswith(_LIBRARIES):
             return self._of_library(kind, last, listed, through)

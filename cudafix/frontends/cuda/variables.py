@@ -101,8 +101,7 @@ class Variables(Blocks):
         if measured and (place := self.local(measured.group(1))) is not None:
             base = self.type_of(place) + " &" * is_reference(self, place)
         elif base.startswith("decltype") and (kind := node.child_by_field_name("type")) is not None:
-            known = self.type_of_expression(kind)
-            base = known.removesuffix(" &") + OPEN if known else base
+            base = self.type_of_expression(kind) or base
         for child in node.children_by_field_name("declarator"):
             one = declared(base, child, self.source.text)
             if one is None:

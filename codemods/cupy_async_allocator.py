@@ -42,8 +42,9 @@ cp.cuda.set_allocator(cp.cuda.MemoryAsyncPool().malloc)
 
 ## Fix safety
 
-Proven where the program and what it imports are seen. Packages that are not seen, and clocks that may have measured
-the wait of a release, are named as assumptions; such a fix is applied only with `--unsafe`.
+Proven where the program and what it imports are seen. Packages that are not seen, clocks that may have measured the
+wait of a release (a package that no table describes may have one), and kernels that trap or whose text is not seen, as
+it is no literal or includes other files, are named as assumptions; such a fix is applied only with `--unsafe`.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def examine(program: PythonProgram) -> Iterator[Finding | Refusal]:
     if obstacle is None and not program.script:
         text = "no script of the tree imports this module: what else it works with is not seen"
         obstacle = conditions.Obstacle("unseen_caller", text, Place(sites[0].path, sites[0].site.span.start, "here"))
-    assumed = tuple(conditions.assumptions(program))
+    assumed = tuple(conditions.assumptions_of_cupy(program))
     waits = _waits(program) if obstacle is None else ()
     # in a file that needs the pool ahead in one place, all places use that one
     ahead = {use.path for use in sites if use.name in RAW or not _is_once(program, use)}

@@ -49,8 +49,9 @@ cuda.set_memory_manager(StreamOrderedMemoryManager)
 Proven where the program and what it imports are seen, and the host sees nothing of the device but behind waits of its
 own: Numba gives memory back at once or in batches, as its settings say, and waits for the device each time. Questions
 about events and streams (but in a loop that only waits for the answer), callbacks, pinned, mapped and managed arrays,
-copies to the host on a stream, output of kernels, clocks, and a program that sets the size of the batches are named as
-assumptions; such a fix is applied only with `--unsafe`.
+copies to the host on a stream, output of kernels (linked code may have some), clocks (so may packages that no table
+describes), and a program that sets the size of the batches are named as assumptions; such a fix is applied only with
+`--unsafe`.
 """
 
 from __future__ import annotations

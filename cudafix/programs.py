@@ -134,6 +134,8 @@ class _Linker:
         self._sources_by_header: dict[str, list[str]] = {}
         self._at_start: dict[str, set[bytes]] = {}  # see `_bases_at_start`
         self._reached: dict[str, set[bytes]] = {}  # see `_reached_at_start`
+        self._indexed: set[str] = set()
+        self._using: dict[bytes, list[tuple[str, set[bytes]]]] = {}  # what the definitions of a name use, by file
         self._variables_of: dict[str, AbstractSet[bytes]] = {}  # see `_of_others`
         self._running: dict[str, bool] = {}  # see `_has_attribute_to_run`
         self._running_by_macro: dict[str, bool] = {}
@@ -290,9 +292,23 @@ class _Linker:
         for path, outline in outlines.items():
             if path in self._candidates or path == start:  # what it exports is looked at too
                 fresh |= outline.uses.keys()
-        reached = _reached_from(fresh, outlines.values())
+        reached = self._reached_in(files, fresh)
         wanted = (sources for name, sources in sorted(offered.items()) if _is_reached(name, reached))
         return [path for sources in wanted for path in _nearest(sources, start)]
+
+    def _reached_in(self, files: Collection[str], words: AbstractSet[bytes]) -> set[bytes]:
+        """These words, and those that the definitions of them use in some files."""
+        for path in files:
+            if path not in self._indexed:
+                self._indexed.add(path)
+                for name, used in self._outlines.outline(path).uses.items():
+                    self._using.setdefault(name, []).append((path, used))
+        fresh, reached = set(words), set[bytes]()
+        while fresh:
+            reached |= fresh
+            known = (self._using[name] for name in fresh & self._using.keys())
+            fresh = set[bytes]().union(*(used for uses in known for path, used in uses if path in files)) - reached
+        return reached
 
     def _run_without_calls(self, files: Collection[str], start: str) -> list[str]:
         """The sources of which something runs though nobody calls it by a name: they replace a global `operator new` or

@@ -418,3 +418,43 @@ HOST_PACKAGES = frozenset(
     "ipywidgets tabulate requests sklearn networkx h5py plotly bokeh nvtx pynvml google".split()
 )
 """Packages that do not work on the device, or not on arrays of another package."""
+
+NO_CLOCKS = frozenset(
+    "__future__ abc argparse array ast atexit base64 binascii bisect bz2 cmath codecs collections colorsys "
+    "configparser contextlib contextvars copy copyreg csv ctypes dataclasses datetime decimal difflib enum errno "
+    "fnmatch fractions functools gc getopt glob hashlib heapq hmac html io itertools json keyword locale lzma "
+    "math numbers operator optparse os pathlib pickle platform pprint random re reprlib secrets shlex shutil "
+    "statistics string struct sys tempfile textwrap threading time tomllib toml traceback types typing "
+    "typing_extensions unicodedata uuid warnings weakref zlib numpy scipy networkx sympy PIL ml_dtypes yaml "
+    "pandas skimage tabulate nvtx matplotlib h5py".split()
+)
+"""Modules that tell no time, but for the functions of which a row says so: Python 3.13 library reference; NumPy 2.3,
+SciPy 1.16, NetworkX 3.5, SymPy 1.14, Pillow 11, ml_dtypes 0.5, PyYAML 6, pandas 2.3, scikit-image 0.25, tabulate 0.9,
+nvtx 0.2, matplotlib 3.10, h5py 3.14.
+"""
+HAS_CLOCKS = frozenset(
+    "time datetime datetime.datetime datetime.date os os.path uuid pandas pandas.Timestamp io threading".split()
+)
+"""Those of them, and their classes, that have such functions."""
+CLOCK_METHODS = frozenset(
+    "now utcnow today getmtime getctime getatime st_mtime st_mtime_ns st_ctime st_atime stat lstat lastResort "
+    "perf_counter perf_counter_ns monotonic monotonic_ns time_ns process_time process_time_ns thread_time "
+    "thread_time_ns clock_gettime clock_gettime_ns getrusage uuid1 uuid6 uuid7 get_elapsed_time elapsed_time "
+    "read_text read_bytes FuncAnimation ginput waitforbuttonpress new_timer make_archive "
+    "pythonapi LibraryLoader PYFUNCTYPE".split()
+)
+"""Functions and attributes by which objects of these modules tell a time, whatever they are asked of."""
+REACHES_MODULES = frozenset(
+    "__import__ import_module __builtins__ modules _getframe _current_frames f_globals f_builtins __globals__ __dict__ "
+    "__loader__ __spec__ get_objects get_referrers get_referents monitoring settrace setprofile getmembers "
+    "getmembers_static".split()
+)
+"""Attributes by which a program may reach any module, that it has not imported."""
+BUILTINS_THAT_REACH_MODULES = REACHES_MODULES | frozenset("compile exec eval globals vars locals get_ipython".split())
+"""The same of built-in functions."""
+CLOCKS_OF_GPU_LIBRARIES = re.compile(
+    r"cupy\.cuda\.(?:get_elapsed_time|profiler|nvtx)|cupy\.testing|cupyx$|cupyx\.(?:profiler|time)|"
+    r"numba\.(?:core|misc|testing|tests|np\.ufunc\.parallel)|rmm\.statistics|cuda\.core"
+)
+FILE_READERS = frozenset(f"numpy.{name}" for name in ("fromfile", "loadtxt", "genfromtxt", "memmap"))
+"""Functions that may read a file of any form by its name."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import libcst as cst
 
 from cudafix.findings import Assumption, Place
-from cudafix.frontends.python import streams
+from cudafix.frontends.python import clocks, kernel_texts, streams
 from cudafix.frontends.python.meaning import Dotted
 from cudafix.frontends.python.prefilter import NOTEBOOK
 from cudafix.frontends.python.terms import literal
@@ -67,6 +67,7 @@ _ORDERS = re.compile(
 
 
 _LOOKS = "the host may look at memory that is still being written, and the release of an array was the wait"
+_PRINTED = "what kernels print appears when the host waits, and the release of an array was a wait"
 
 
 class Obstacle(NamedTuple):
@@ -173,14 +174,21 @@ def cupy(program: PythonProgram) -> Iterator[Obstacle]:
             yield Obstacle("host_memory_in_flight", _LOOKS, _at(use, "here"))
         elif name.startswith(_PROCESSES):
             yield Obstacle("several_host_threads", "the program starts processes of its own", _at(use, "here"))
+    texts = kernel_texts.examine(program)
+    if texts.prints is not None:
+        yield Obstacle("host_memory_in_flight", _PRINTED, texts.prints)
+    managed = texts.managed or texts.unseen
+    if managed is not None and kernel_texts.reads_addresses(program):
+        yield Obstacle("host_memory_in_flight", _LOOKS, managed)
     for file in program.files.values():
         for found in filter(_IN_FLIGHT.fullmatch, sorted(file.names)):
             where = _in_text(file, re.compile(rb"\b" + found.encode() + rb"\b")) or Place(file.path, 0, "here")
             yield Obstacle("host_memory_in_flight", _LOOKS, where)
         place = _in_text(file, _PRINTS)
+        if place is None and ("printf" in file.names or "printf" in file.asked):
+            place = Place(file.path, 0, "here")
         if place is not None:
-            text = "what kernels print appears when the host waits, and the release of an array was a wait"
-            yield Obstacle("host_memory_in_flight", text, place)
+            yield Obstacle("host_memory_in_flight", _PRINTED, place)
         for asked in (name for name in sorted(file.asked) if name == _DONE or _ASKS.fullmatch(name)):
             where = _in_text(file, re.compile(rb"\b" + asked.encode() + rb"\b")) or Place(file.path, 0, "here")
             text = "the host asks whether the device is done with something, and the release of an array was a wait"
@@ -280,11 +288,13 @@ def host_may_look_early(program: PythonProgram) -> bool:
     for file in program.files.values():
         if any(_ASKS.fullmatch(name) or _SHOWS.fullmatch(name) or _is_raw(name) for name in file.asked):
             return True
-        if file.kernels_print or _in_text(file, _PRINTS) is not None or (has_cupy and _DONE in file.asked):
+        if _in_text(file, _PRINTS) is not None or (has_cupy and _DONE in file.asked):
             return True
         copies = [use for use in file.uses if use.name.endswith(".copy_to_host")]
         if file.asked.get("copy_to_host", 0) > len(copies) or any(map(_copies_on_a_stream, copies)):
             return True
+    if kernel_texts.numba_may_print(program) or any(kernel_texts.examine(program)):
+        return True
     return any(_by_a_computed_name(use) or (has_cupy and _may_not_block(use, program)) for use in program.uses())
 
 
@@ -344,5 +354,15 @@ def assumptions(program: PythonProgram) -> Iterator[Assumption]:
                 unseen.add(root)
     for one in sorted(unseen):
         yield Assumption("current_stream_only", f"`{one}`")
-    if any(_CLOCKS.match(use.name) for use in program.uses()):
+    if clocks.may_be_read(program) or any(_CLOCKS.match(use.name) for use in program.uses()):
         yield Assumption("no_release_is_timed", "")
+
+
+def assumptions_of_cupy(program: PythonProgram) -> Iterator[Assumption]:
+    """`assumptions`, and what is taken for granted of kernels whose text is not seen: what they print, and the error of
+    one that traps, may come later, and is lost at the end of the process.
+    """
+    yield from assumptions(program)
+    texts = kernel_texts.examine(program)
+    if texts.unseen is not None or texts.traps is not None:
+        yield Assumption("host_waits_itself", "")

@@ -64,7 +64,6 @@ class File:
     imports: frozenset[str]  # full names of what is imported anywhere in it
     names: frozenset[str]  # every identifier, and every text that is one (`getattr(x, "name")`)
     asked: Mapping[str, int]  # what the host asks objects and modules for, by name, and how often: `asked_in`
-    kernels_print: bool
 
     @property
     def path(self) -> str:
@@ -127,7 +126,6 @@ class _Reader:
         self.uses: list[Use] = []
         self.imports: set[str] = set()
         self.names: set[str] = set()
-        self.kernels_print = False
         self.function = ""
         self.resolver = Resolver(tree.modules, outline, None)
         self.scope: Scope | None = None
@@ -137,7 +135,7 @@ class _Reader:
     def read(self) -> File:
         self.body(self.source.module.body)
         return File(self.source, self.uses, frozenset(self.imports), frozenset(self.names),
-                    asked_in(self.source.module), self.kernels_print)  # fmt: skip
+                    asked_in(self.source.module))  # fmt: skip
 
     def site(self, node: cst.CSTNode, blocked: str | None) -> ir.Site:
         span = self.source.span(node)
@@ -253,9 +251,7 @@ class _Reader:
 
     def nested(self, node: cst.FunctionDef, cls: Class | None) -> None:
         if decorators(node) & _DEVICE:
-            found = {one.value for one in _names(node)}
-            self.names |= found
-            self.kernels_print = self.kernels_print or "print" in found
+            self.names |= {one.value for one in _names(node)}
             return
         outer = self.function, self.resolver, self.scope, self.loops, self.certain
         owner = self.function or self.outline.id

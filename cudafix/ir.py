@@ -518,6 +518,7 @@ class Param(NamedTuple):
     optional: bool = False  # a call may leave it out
     constant: bool = False  # a reference to what is `const`
     rvalue: bool = False  # `T &&`
+    open: bool = False  # it is a reference, or a copy
 
     @property
     def may_change(self) -> bool:

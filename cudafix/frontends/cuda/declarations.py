@@ -17,6 +17,7 @@ from typing import Any
 from tree_sitter import Node
 
 from cudafix.frontends.cuda.lookup import Lookup, Names, Use, renaming, using
+from cudafix.frontends.cuda.references import OPEN, References, gives_references, other_names
 from cudafix.ir import Const, GlobalVar, Opaque, Param, Span, found_as, template_arguments
 from cudafix.models.types import is_plain, is_standard
 
@@ -256,7 +257,9 @@ def tidy(node: Node, text: bytes) -> str:
 
 @dataclass(slots=True)
 class Declared:
-    """One declarator. `type` has the stars of the declarator and `[]` for each array dimension; not the `&`."""
+    """One declarator. `type` has the stars of the declarator and `[]` for each array dimension; not the `&`. `open`: it
+    may be a reference, too.
+    """
 
     name: str
     type: str
@@ -266,6 +269,11 @@ class Declared:
     parameters: Node | None = None  # of a function declarator
     pointer_to_function: bool = False
     bindings: tuple[Node, ...] = ()  # the names of a structured binding
+    open: bool = False
+
+    @property
+    def may_refer(self) -> bool:
+        return self.reference or self.open
 
 
 def integer(value: Node | None, one: Declared, text: bytes) -> str:
@@ -277,8 +285,10 @@ def integer(value: Node | None, one: Declared, text: bytes) -> str:
 
 
 def declared(base: str, node: Node, text: bytes) -> Declared | None:
-    """What a declarator of the type `base` declares; None if it is not understood."""
-    kind, array, reference, parameters, nested = base, 0, False, None, False
+    """What a declarator of the type `base` declares (see `base_type`); None if it is not understood."""
+    kind = base.removesuffix(OPEN).removesuffix(" &")
+    array, reference, parameters, nested = 0, False, None, False
+    is_reference, is_open = base.endswith(" &"), base.endswith(OPEN)  # of which there are no pointers and no arrays
     while True:
         name = node.type
         if name in _DECLARATORS:
@@ -287,11 +297,17 @@ def declared(base: str, node: Node, text: bytes) -> Declared | None:
                 bindings = tuple(child for child in node.children if child.type == "identifier")
             elif name == "operator_cast":
                 parameters = node
+                is_reference = is_open = False
                 meant = text[node.start_byte : node.end_byte].decode("utf-8", "replace").partition("(")[0]
                 kind = " ".join(meant.removeprefix("operator").split())
             label = _OPERATOR.sub("operator", text[node.start_byte : node.end_byte].decode("utf-8", "replace"))
             to_function = nested and parameters is not None
-            return Declared(label, kind + "[]" * array, array > 0, reference, node, parameters, to_function, bindings)
+            reference = reference or is_reference
+            is_open = is_open and not reference
+            kind += "[]" * array
+            return Declared(label, kind, array > 0, reference, node, parameters, to_function, bindings, is_open)
+        if name in ("pointer_declarator", "array_declarator"):
+            is_reference = is_open = False
         if name == "pointer_declarator":
             if is_pointer(kind) or kind.startswith("cuda"):
                 array = 0  # a pointer to an array (of pointers, streams or events) is none
@@ -316,9 +332,9 @@ def declared(base: str, node: Node, text: bytes) -> Declared | None:
         node = inner
 
 
-def base_type(node: Node, text: bytes, numbers: Mapping[str, str]) -> str:
+def base_type(node: Node, text: bytes, index: Declarations) -> str:
     """The type specifier of a declaration or parameter, without qualifiers and storage classes. Other names of plain
-    numbers (`numbers`) are resolved.
+    numbers are resolved, and of references: `&` is behind what these refer to, `OPEN` behind what may be one.
     """
     kind = node.child_by_field_name("type")
     if kind is None:
@@ -329,10 +345,12 @@ def base_type(node: Node, text: bytes, numbers: Mapping[str, str]) -> str:
             return "int"  # its values are those of an integer (C++17, 10.2 [dcl.enum] 8)
         return text_of(name, text) if name is not None else f"__anonymous_{kind.start_byte}"
     written = tidy(kind, text)
-    return _ONE_WORD.sub(lambda word: numbers.get(word[0], word[0]), written) if numbers else written
+    if (numbers := index.numbers) and written not in numbers:
+        written = _ONE_WORD.sub(lambda word: numbers.get(word[0], word[0]), written)
+    return numbers.get(written) or index.references.written_out(written)
 
 
-def parameters(node: Node | None, text: bytes, numbers: Mapping[str, str]) -> tuple[tuple[Param, Node], ...]:
+def parameters(node: Node | None, text: bytes, index: Declarations) -> tuple[tuple[Param, Node], ...]:
     """The parameters of a parameter list, with the node of each; an unnamed one has the name ``""``."""
     found = []
     for child in node.children if node is not None else ():
@@ -345,18 +363,21 @@ def parameters(node: Node | None, text: bytes, numbers: Mapping[str, str]) -> tu
             "variadic_parameter_declaration",
         ):
             continue
-        base = base_type(child, text, numbers)
+        base = base_type(child, text, index)
         inner = child.child_by_field_name("declarator")
         one = declared(base, inner, text) if inner is not None else None
         written = text_of(inner, text) if inner is not None else ""
         rvalue = written.startswith("&&")
         if one is None:
-            kind = base + (" *" if "*" in written else "")
+            pointer = "*" in written
+            kind = base.removesuffix(OPEN).removesuffix(" &") + " *" * pointer
+            is_open = base.endswith(OPEN) and not ("&" in written or pointer)
+            refers = "&" in written or (base != kind and not pointer)
             if not (base == "void" and not written):
                 optional = child.child_by_field_name("default_value") is not None
-                constant = "*" not in written and any(map(_is_const, child.children))
+                constant = "*" not in written and base == kind and any(map(_is_const, child.children))
                 default = _default(child, kind, text)
-                found.append((Param("", kind, "&" in written, default, optional, constant, rvalue), child))
+                found.append((Param("", kind, refers, default, optional, constant, rvalue, is_open), child))
         else:
             kind = one.type
             if kind.endswith("[]") and not one.reference:  # an array parameter is a pointer
@@ -365,9 +386,11 @@ def parameters(node: Node | None, text: bytes, numbers: Mapping[str, str]) -> tu
             if child.type == "variadic_parameter_declaration":
                 kind += "..."
             optional = child.type == "optional_parameter_declaration"
-            constant = one.reference and "*" not in kind and any(map(_is_const, child.children))
+            constant = (
+                one.reference and not base.endswith("&") and "*" not in kind and any(map(_is_const, child.children))
+            )
             default = _default(child, kind, text)
-            found.append((Param(one.name, kind, one.reference, default, optional, constant, rvalue), child))
+            found.append((Param(one.name, kind, one.may_refer, default, optional, constant, rvalue, one.open), child))
     return tuple(found)
 
 
@@ -401,7 +424,7 @@ _EVALUATES_NOTHING = frozenset(
 
 def _evaluates(one: Declared, text: bytes, found: Declarations) -> bool:
     """Whether a default argument of a declaration may do something, or make an object of a class that is seen."""
-    for param, node in parameters(one.parameters, text, found.numbers):
+    for param, node in parameters(one.parameters, text, found):
         value = default_value(node)
         is_object = not is_pointer(param.type) and found.class_of(param.type) is not None
         if value is None:
@@ -424,14 +447,15 @@ def _same_types(one: Sequence[Param], other: Sequence[Param]) -> bool:
 
 @dataclass(slots=True)
 class Class:
-    """A class that this file defines: its data members with their types (of a reference with `&`), and the names of its
-    methods.
+    """A class that this file defines: its data members with their types (with `&` of those that are references, and of
+    the `open` ones, which may be), and the names of its methods.
     """
 
     name: str
     fields: dict[str, str] = field(default_factory=dict)
     statics: dict[str, str] = field(default_factory=dict)
     methods: set[str] = field(default_factory=set)
+    open: set[str] = field(default_factory=set)
     bases: tuple[str, ...] = ()
     inherits: tuple[str, ...] = ()  # the bases of which it has the constructors, too: `using Base::Base;`
     start: int = 0
@@ -527,6 +551,8 @@ class Declarations:
     evaluated: set[str] = field(default_factory=set)  # their names
     gives: dict[str, set[str]] = field(default_factory=dict)  # what functions return by value, as `takes`
     refers: dict[str, set[str]] = field(default_factory=dict)  # to what they return references ("": to nothing)
+    stand_for: dict[str, tuple[str, ...]] = field(default_factory=dict)  # what all other names of types stand for
+    gives_references: bool = False  # parameters of templates may be references
     visible: Declarations | None = None
     local: dict[str, dict[str, Class]] = field(default_factory=dict)  # the classes in function bodies, by function
     inside: str = ""  # the function that is lowered
@@ -543,6 +569,7 @@ class Declarations:
     _classes: dict[tuple[str, str, int, int, int], Class | None] = field(default_factory=dict, init=False)
     _alike: tuple[int, dict[str, list[Class]]] = field(default=(-1, {}), init=False)
     _lookup: Lookup | None = field(default=None, init=False)
+    _references: References | None = field(default=None, init=False)
 
     @classmethod
     def together(cls, headers: Iterable[Declarations]) -> Declarations:
@@ -578,6 +605,9 @@ class Declarations:
                 found.namespaces[name] = (*found.namespaces.get(name, ()), *others)
             for name, kinds in header.aliases.items():
                 found.aliases[name] = tuple(dict.fromkeys((*found.aliases.get(name, ()), *kinds)))
+            for name, kinds in header.stand_for.items():
+                found.stand_for[name] = tuple(dict.fromkeys((*found.stand_for.get(name, ()), *kinds)))
+            found.gives_references |= header.gives_references
             found.by_reference.update(header.by_reference)
             for name, listed in header.takes.items():
                 known = found.takes.setdefault(name, [])
@@ -805,6 +835,11 @@ class Declarations:
         """The types to which functions with this last name component return references; empty for a value."""
         outer = self.visible.refers.get(name, set()) if self.visible is not None else set()
         return self.refers.get(name, set()) | outer
+
+    def is_reference_member(self, member: str) -> bool:
+        """Whether a data member of this name of any class is a reference, or may be one."""
+        seen = [self] if self.visible is None else [self, self.visible]
+        return any(c.fields.get(member, "").endswith("&") for one in seen for c in one.classes.values())
 
     def class_named(self, name: str) -> Class | None:
         """The class with exactly this qualified name."""
@@ -1097,6 +1132,24 @@ class Declarations:
         outer = self.visible.aliases.get(kind, ()) if self.visible is not None else ()
         return tuple(dict.fromkeys((*own, *outer))) or (kind,)
 
+    @property
+    def references(self) -> References:
+        """Which types are references."""
+        if self._references is None:
+            self._references = self._make_references()
+        return self._references
+
+    def _make_references(self) -> References:
+        seen = [self] if self.visible is None else [self, self.visible]
+
+        def meanings(name: str) -> tuple[str, ...]:
+            return tuple(dict.fromkeys(kind for one in seen for kind in one.stand_for.get(name, ())))
+
+        def is_parameter(name: str) -> bool:
+            return self.names_type(name) and not meanings(name)
+
+        return References(meanings, is_parameter, lambda: any(one.gives_references for one in seen))
+
     def ending(self, kind: str) -> Class | None:
         """The class of an object of this type as written, if it has a destructor, or may have one."""
         cls = (self.class_of(kind) or self.unseen(kind)) if not is_pointer(kind) else None
@@ -1295,9 +1348,10 @@ def index(
     qualifiers: tuple[tuple[int, str], ...],
     visible: Declarations | None,
     numbers: dict[str, str],
+    spelled: Mapping[str, str],
 ) -> Declarations:
     """Walk a translation unit, down to function bodies. `qualifiers` are those that a mask hid, by offset, `numbers`
-    the other names of plain numbers.
+    the other names of plain numbers, `spelled` the macros that may name a type.
     """
     found = Declarations(
         numbers=numbers,
@@ -1306,7 +1360,9 @@ def index(
         defined=frozenset(n.decode("utf-8", "replace") for names in _OTHER_TYPES.findall(text) for n in names if n),
         visible=visible,
         given=frozenset(n.decode() for names in _FUNCTION_PARAMETER.findall(text) for n in names if n),
+        stand_for={**other_names(text), **{name: (kind,) for name, kind in spelled.items()}},
     )
+    found.gives_references = gives_references(text, found.references.may_be)
     for new, kind, other_kind, other_new in _ALIASES.findall(text):
         name = (new or other_new).decode("utf-8", "replace")
         meant = _BLANKS.sub(b" ", kind or other_kind).decode("utf-8", "replace")
@@ -1531,7 +1587,7 @@ def _declaration(
     internal: bool,
     hidden: frozenset[str],
 ) -> None:
-    base = base_type(node, text, found.numbers)
+    base = base_type(node, text, found)
     words = {child.type if child.child_count == 0 else text_of(child, text) for child in node.children}
     static = "static" in words
     space = next((_SPACES[word] for word in ("__managed__", "__constant__", "__device__") if word in words), "host")
@@ -1549,11 +1605,15 @@ def _declaration(
                 cls.methods.add(one.name)
             found.prototypes.add(one.name)
             _offers(found, node, one, text, namespace, cls)
-            listed = parameters(one.parameters, text, found.numbers)
-            found.has_function(one, listed, _returned(one, child, text), _referred(one, child, text), hidden)
+            listed = parameters(one.parameters, text, found)
+            found.has_function(
+                one, listed, _returned(found, one, child, text), _referred(found, one, child, text), hidden
+            )
             continue
         if cls is not None:
-            (cls.statics if static else cls.fields)[one.name] = one.type + " &" * (one.reference and not static)
+            (cls.statics if static else cls.fields)[one.name] = one.type + " &" * (one.may_refer and not static)
+            if one.open:
+                cls.open.add(one.name)
             if unions := _unions_around(node, child):
                 cls.unions[one.name] = unions
             if not static:
@@ -1578,7 +1638,7 @@ def _declaration(
         value = child.child_by_field_name("value")
         made = GlobalVar(
             name,
-            one.type + " &" * (one.reference and not one.array),
+            one.type + " &" * (one.may_refer and not one.array),
             space,
             one.array,
             Span(path, child.start_byte, child.end_byte),
@@ -1598,7 +1658,7 @@ def _declaration(
 
 def _offers(found: Declarations, node: Node, one: Declared, text: bytes, namespace: str, cls: Class | None) -> None:
     """Note the default arguments of a function, and what they evaluate if it is only declared here, or overridden."""
-    listed = parameters(one.parameters, text, found.numbers)
+    listed = parameters(one.parameters, text, found)
     if not any(param.optional for param, _ in listed):
         return
     name = "::".join(part for part in (cls.name if cls is not None else namespace, plain_name(one.name)) if part)
@@ -1644,7 +1704,7 @@ def _defaulted(found: Declarations, cls: Class | None, one: Declared, text: byte
     if special == ASSIGNMENT:
         owner.assigned = True
     elif special == owner.constructor:
-        given = parameters(one.parameters, text, found.numbers) if one.parameters is not None else ()
+        given = parameters(one.parameters, text, found) if one.parameters is not None else ()
         owner.defaulted |= one.parameters is not None and not given
         owner.copied |= len(given) == 1
     elif cls is None:
@@ -1652,30 +1712,30 @@ def _defaulted(found: Declarations, cls: Class | None, one: Declared, text: byte
     return True
 
 
-def _returned(one: Declared, declarator: Node, text: bytes) -> str:
+def _returned(found: Declarations, one: Declared, declarator: Node, text: bytes) -> str:
     """What a function returns by value: its type in front, or behind its parameters."""
-    kind = _result(one, declarator, text)
-    return "" if kind.endswith("&") else kind
+    kind = _result(found, one, declarator, text)
+    return "" if kind.endswith("&") else kind.removesuffix(OPEN)
 
 
-def _referred(one: Declared, declarator: Node, text: bytes) -> str:
+def _referred(found: Declarations, one: Declared, declarator: Node, text: bytes) -> str:
     """To what a function returns a reference."""
-    kind = _result(one, declarator, text)
-    return kind.rstrip("& ").removeprefix("const ") if kind.endswith("&") else ""
+    kind = _result(found, one, declarator, text)
+    return kind.rstrip("&? ").removeprefix("const ") if kind.endswith(("&", OPEN)) else ""
 
 
 def may_refer(kind: str) -> bool:
     """Whether a function that returns this type, as written, may return a reference ([dcl.spec.auto])."""
-    return kind.endswith("&") or kind.startswith("decltype")
+    return kind.endswith(("&", OPEN)) or kind.startswith("decltype")
 
 
-def _result(one: Declared, declarator: Node, text: bytes) -> str:
-    if one.reference:
-        return f"{one.type} &"
+def _result(found: Declarations, one: Declared, declarator: Node, text: bytes) -> str:
+    if one.may_refer:
+        return one.type + (" &" if one.reference else OPEN)
     if one.type.startswith("auto"):
         for child in declarator.named_children:
             if child.type == "trailing_return_type":
-                return text_of(child, text).removeprefix("->").strip()
+                return found.references.written_out(text_of(child, text).removeprefix("->").strip())
     return one.type
 
 
@@ -1691,7 +1751,7 @@ def _function(
 ) -> None:
     body = node.child_by_field_name("body")
     declarator = node.child_by_field_name("declarator")
-    base = base_type(node, text, found.numbers)
+    base = base_type(node, text, found)
     one = declared(base, declarator, text) if declarator is not None else None
     if one is None or declarator is None:
         return
@@ -1704,9 +1764,11 @@ def _function(
     if cls is not None:
         cls.methods.add(one.name)
         cls.idle |= one.name == cls.destructor and body is not None and body.named_child_count == 0
-    listed = parameters(one.parameters, text, found.numbers) if one.parameters is not None else ()
+    listed = parameters(one.parameters, text, found) if one.parameters is not None else ()
     _offers(found, node, one, text, namespace, cls)
-    found.has_function(one, listed, _returned(one, declarator, text), _referred(one, declarator, text), hidden)
+    found.has_function(
+        one, listed, _returned(found, one, declarator, text), _referred(found, one, declarator, text), hidden
+    )
     if body is None:
         found.prototypes.add(one.name)
         return
@@ -1753,7 +1815,7 @@ def _function(
             internal or static,
             side,
             one.type or "void",
-            may_refer(_result(one, declarator, text)),
+            may_refer(_result(found, one, declarator, text)),
         )
     )
     found.by_reference[plain_name(one.name).rpartition("::")[2]] = tuple(param.by_reference for param, _ in listed)

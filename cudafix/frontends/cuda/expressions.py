@@ -890,9 +890,14 @@ class Expressions:
         """What a data member gets that is made of a value: if it is a reference, where that is."""
         if not self.type_of(place).endswith(" &"):
             return value
-        if isinstance(value, Deref):
-            return value.base
-        return Addr(value) if isinstance(value, (Var, Field, Index)) else opaque(value)
+        is_place = isinstance(value, (Var, Field, Index))
+        bound = value.base if isinstance(value, Deref) else Addr(value) if is_place else opaque(value)
+        return ir.Choice((bound, opaque(value))) if self._is_open_member(place) else bound
+
+    def _is_open_member(self, place: Expr) -> bool:
+        """Whether a data member may be a reference, or none."""
+        known = self.file.index.lineage(self.type_of(place.base)) if isinstance(place, Field) else ()
+        return isinstance(place, Field) and any(place.name in cls.open for cls in known)
 
     def pointed(self, node: Node, argument: Node) -> Expr:
         """What is in front of `->`: what a pointer leads to, or what the `operator->`s of classes give."""
@@ -1328,7 +1333,7 @@ class Expressions:
         elif (is_floating(kind) and not disguised) or (
             isinstance(place, (Index, Deref))
             and is_number(kind)
-            and not _is_reference(self, place)
+            and not is_reference(self, place)
             and not self.is_address(value)
         ):
             return
@@ -1772,7 +1777,8 @@ class Expressions:
         return function if name is not None and self.raw(name) in CASTS else None
 
 
-def _is_reference(lowering: Expressions, place: Expr) -> bool:
+def is_reference(lowering: Expressions, place: Expr) -> bool:
+    """Whether a place is what a local reference refers to."""
     return isinstance(place, Deref) and isinstance(place.base, Var) and place.base.name in lowering.references
 
 

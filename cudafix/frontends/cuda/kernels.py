@@ -580,9 +580,12 @@ def _summary(
         summary.globals_written |= globals_
 
     for node in captures.get("assign", ()):
-        left = node.child_by_field_name("left")
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is not None:
             written(left)
+        if left is not None and right is not None and roots.reached(left)[0].type not in ("identifier", "this"):
+            for name in roots.carried(right):  # another call may return it, whoever writes through that
+                written_through(summary, roots.of_name(name))
     for node in captures.get("update", ()):
         argument = node.child_by_field_name("argument")
         if argument is not None:
@@ -635,9 +638,18 @@ def _summary(
     }:
         kept = _Const(text, {param.name for number, (param, _) in enumerate(one.params) if number in const}, index)
         summary.writes -= {names[name] for name in kept.of(parts)}
+    if (bound := _initializers(one)) is not None and (OUTSIDE in summary.writes or summary.calls):
+        # a reference may be bound there
+        words = set(WORD.findall(text, bound.start_byte, bound.end_byte))
+        summary.certain |= {number for name, number in names.items() if name in passed and name.encode() in words}
     summary.writes |= summary.certain
     summary.reads |= summary.certain
     return summary
+
+
+def _initializers(one: Definition) -> Node | None:
+    """What a constructor initializes the members with."""
+    return next((child for child in one.node.children if child.type == "field_initializer_list"), None)
 
 
 _SIGNS = re.compile(rb"(?:<<|>>)=?|->|&&|\|\||\+\+|--|[-+*/%&|^=!<>]=|[-+*/%&|^~!=<>]|\[(?=)")
@@ -893,8 +905,10 @@ def _call(
         return
     if "::" not in name and (name in kinds or name in local):  # a function pointer, a functor, a lambda
         head = _head_of_lambda(name, body)  # a lambda's body is read where it stands
+        words = WORD.findall(head) if head is not None else []
+        lends = head is None or _LENDS.search(head) or any(index.references.may_be(word.decode()) for word in words)
         for value in values:
-            if head is None or _LENDS.search(head) or roots.carries(value):
+            if lends or roots.carries(value):
                 written_through(summary, roots.of(value))
         if head is None:
             written_through(summary, roots.of(function))
@@ -1117,7 +1131,7 @@ def _statics(one: Definition, text: bytes, index: Declarations) -> dict[bytes, t
         words = WORD.findall(text, node.start_byte, node.end_byte) if node.type == "declaration" else ()
         if b"static" in words and b"__shared__" not in words:
             for declarator in node.children_by_field_name("declarator"):
-                variable = declared(base_type(node, text, index.numbers), declarator, text)
+                variable = declared(base_type(node, text, index), declarator, text)
                 if variable is not None:
                     found[variable.name.encode()] = (f"{one.name}::{variable.name}",)
     return found

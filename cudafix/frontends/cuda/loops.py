@@ -291,14 +291,15 @@ class Loops(Branches):
                 self.flush()
                 if not one.reference and self.file.index.ending(kind) is not None:
                     self.unknown("a copy of an object that ends with each round of a loop", declarator)
-                var = self.declare(one.name, kind, one.node, reference=one.reference and not options)
-                cls = self.copied_class(element) if not one.reference and not pair else None
+                var = self.declare(one.name, kind, one.node, reference=one.may_refer and not options)
+                cls = self.copied_class(element) if not one.may_refer and not pair else None
                 if cls is not None and not cls.deleter:
                     self.build(declarator, var, cls, (element,))
                     return
                 value = element
-                if one.reference and not options:
+                if one.may_refer and not options:
                     value = self.bound_reference(declarator, kind, element, Addr(element))
+                    value = self.or_copied(declarator, kind, element, value) if one.open else value
                 self.emit(ir.Assign(var, value, self.span(declarator)))
 
             def compare() -> None:

@@ -58,9 +58,12 @@ def declarations(parsed: Parsed, visible: Declarations | None = None) -> Declara
     }
     numbers = names_of_numbers(parsed.text, parsed.original, named, visible)
     qualifiers = tuple(sorted(parsed.qualifiers))
-    found = index(parsed.tree.root_node, parsed.text, parsed.path, qualifiers, visible, numbers)
-    for name, body in named.items():  # `#define BUFFER Buffer<float>`
-        found.spelled[name] = body.decode("utf-8", "replace")
+    spelled = {name: body.decode("utf-8", "replace") for name, body in named.items()}  # `#define BUFFER Buffer<float>`
+    types = dict(spelled)
+    types |= {n: m.body.decode("utf-8", "replace") for n, m in parsed.macros.items() if m.body.rstrip().endswith(b"&")}
+    found = index(parsed.tree.root_node, parsed.text, parsed.path, qualifiers, visible, numbers, types)
+    found.spelled.update(spelled)
+    for name, body in named.items():
         if found.class_of(body.decode()) is not None:
             found.aliases.setdefault(name, (body.decode(),))
     found.macros = frozenset(name for name, macro in parsed.macros.items() if macro.params is None) - named.keys()

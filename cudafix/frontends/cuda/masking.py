@@ -641,6 +641,8 @@ def _is_attribute(name: bytes, work: _Work) -> bool:
     if macro is None:
         return re.fullmatch(_SHOUT, name) is not None
     body = macro.body
+    if body.rstrip().endswith((b"&", b"*")):  # `#define REF(T) T &`
+        return False
     is_type = re.fullmatch(
         rb"(?:const\s+)?(?:unsigned\s+)?(?:int|float|double|char|long|short|half|void)\b[\s*\w]*", body
     )

@@ -424,6 +424,15 @@ class Objects(Expressions):
         self.emit(ir.Assign(copy, place, self.span(node)))
         return ir.Choice((address, ir.Addr(copy)))
 
+    def or_copied(self, node: Node, kind: str, place: Expr, address: Expr) -> Expr:
+        """Where what may be a reference leads: to a place, or to a copy of what is there."""
+        cls = self.file.index.class_of(kind) if not is_pointer(kind) else None
+        if cls is not None and (self.is_copied(cls) or self.file.index.ending(kind) is not None):
+            self.unknown("an object that may be a reference", node, (place,))
+        copy = self.temporary(kind)
+        self.emit(ir.Assign(copy, place, self.span(node)))
+        return ir.Choice((address, Addr(copy)))
+
     def is_no_object(self, node: Node, value: Expr) -> bool:
         """Whether a value is known to be a number or a pointer, of which an object is made where one is expected."""
         kind = self.type_of(value)

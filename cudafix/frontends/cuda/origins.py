@@ -94,7 +94,9 @@ class Origins:
         self._elements_of: dict[tuple[int, int, int], Node | None] = {}  # by the local variables that are known
         self._words: dict[tuple[int, int], frozenset[str]] = {}  # in each expression, by where it stands
         flows = [*self._initialized(captures), *self._assigned(captures), *self._given(captures)]
-        for name in members - self.local.keys() - types.keys():
+        members -= self.local.keys() | types.keys()
+        self.references |= set(filter(index.is_reference_member, members))
+        for name in members:
             self._held.setdefault(name, (frozenset((OUTSIDE,)), frozenset()))
         for node in unparsed:
             words = frozenset(map(bytes.decode, WORD.findall(text, node.start_byte, node.end_byte)))
@@ -125,7 +127,23 @@ class Origins:
         base, steps = self._base(node)
         name = self._name(base) if base.type == "identifier" else ""
         outside = name in self.references or self._types.get(name, ("", False))[1]
-        return base, steps > self._dimensions.get(name, 0) or (outside and base != node)
+        reached = steps > self._dimensions.get(name, 0) or (outside and base != node)
+        return base, reached or self._leads_through_reference(node, name)
+
+    def _leads_through_reference(self, node: Node, name: str) -> bool:
+        """Whether a member on the way to an lvalue is a reference, or may be one, to memory outside of the variable."""
+        while (inner := self._inner(node)) is not None:
+            field = node.child_by_field_name("field") if node.type == "field_expression" else None
+            if field is not None:
+                member, kind = self._name(field), self._type(name) if self._base(inner)[0] == inner else ""
+                known = list(self._index.lineage(_plain(kind))) if kind else []
+                own = {cls.fields[member] for cls in known if member in cls.fields}
+                if any(one.endswith("&") for one in own) or (not own and self._index.is_reference_member(member)):
+                    return True
+                if not known and "&" in kind.partition("<")[2]:  # `pair<int &, int>`
+                    return True
+            node = inner
+        return False
 
     def carries(self, node: Node) -> bool:
         """Whether an address may pass with a value."""
@@ -189,7 +207,7 @@ class Origins:
             branches = (node.child_by_field_name("consequence"), node.child_by_field_name("alternative"))
             return frozenset[str]().union(*(self._carried(each, elements) for each in branches))
         if kind == "call_expression":
-            return self._of_call(node)
+            return self._of_call(node, elements)
         if kind in _OF_PARTS:
             return self._of_parts(node, elements)
         return self._named(node)
@@ -216,7 +234,7 @@ class Origins:
         kind = node.child_by_field_name("type") if node.type == "cast_expression" else None
         return kind is not None and self._name(kind).rstrip().endswith("*")
 
-    def _of_call(self, node: Node) -> frozenset[str]:
+    def _of_call(self, node: Node, elements: bool) -> frozenset[str]:
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if function is None or arguments is None:
             return self._named(node)
@@ -230,9 +248,9 @@ class Origins:
             roles = (role.rstrip("*") for role in roles_of(api, len(values)))
             found = frozenset[str]()
             for role, value in zip(roles, values, strict=False):
-                loads = role in _READS and last not in _COPIES
-                found |= self._loaded(value) if loads else self._carried(value)
-            return found if api.roles else frozenset[str]().union(*(self._carried(value) for value in values))
+                loads = role in _READS and last not in _COPIES and not elements
+                found |= self._loaded(value) if loads else self._carried(value, elements)
+            return found if api.roles else frozenset[str]().union(*(self._carried(value, elements) for value in values))
         kinds = self._index.returned(last)
         if kinds and not self._index.referred(last) and all(map(self._is_small, kinds)):
             return frozenset()
@@ -288,7 +306,7 @@ class Origins:
             typed = node.parent if node.type == "init_declarator" else node
             if typed is None:
                 continue
-            base = base_type(typed, self._text, self._index.numbers)
+            base = base_type(typed, self._text, self._index)
             for declarator in node.children_by_field_name("declarator"):
                 one = declared(base, declarator, self._text) if declarator.type != "init_declarator" else None
                 if one is not None:
@@ -297,7 +315,7 @@ class Origins:
         for one, value in found:
             names = [self._name(at) for at in one.bindings] or [one.name]
             for name in names if value is not None else ():
-                yield name, self._carried(value, one.reference or bool(one.bindings) or self._is_built(one, value))
+                yield name, self._carried(value, one.may_refer or bool(one.bindings) or self._is_built(one, value))
         for node in captures.get("built", ()):  # `View v(p);` reads like the declaration of a function
             name_node, given = node.child_by_field_name("declarator"), node.child_by_field_name("parameters")
             if name_node is not None and name_node.type == "identifier" and given is not None:
@@ -306,7 +324,7 @@ class Origins:
     def _is_built(self, one: Declared, value: Node | None) -> bool:
         """Whether a constructor may be given what initializes a variable, and keep a reference to it: `View v(*p);`."""
         kind = _plain(one.type)
-        if value is None or is_pointer(one.type) or self._index.means_number(kind):
+        if value is None or is_pointer(one.type.rstrip("[]")) or self._index.means_number(kind):
             return False
         return value.type in ("argument_list", "initializer_list") or self._index.class_of(kind) is not None
 
@@ -316,7 +334,7 @@ class Origins:
             if self.local.setdefault(name, kind) != kind:  # two of this name: it may be any
                 self.local[name] = ""
             self._dimensions[name] = min(self._dimensions.get(name, one.type.count("[]")), one.type.count("[]"))
-            if one.reference or one.bindings:
+            if one.may_refer or one.bindings:
                 self.references.add(name)
 
     def _assigned(self, captures: Mapping[str, list[Node]]) -> Iterator[tuple[str, frozenset[str]]]:
@@ -381,25 +399,25 @@ class Origins:
         Where either of `a[b]` may be the pointer, it starts from that (C++17, 8.2.1 [expr.sub] 1).
         """
         steps = 0
-        while True:
-            kind = node.type
-            inner: Node | None = None
-            if kind == "subscript_expression" or kind == "field_expression":
-                inner = (
-                    self._subscripted(node) if kind == "subscript_expression" else node.child_by_field_name("argument")
-                )
-                operator = node.child_by_field_name("operator")
-                steps += kind == "subscript_expression" or (operator is not None and operator.type == "->")
-            elif kind == "pointer_expression" and node.children[0].type == "*":
-                inner = node.child_by_field_name("argument")
-                steps += 1
-            elif kind == "cast_expression":
-                inner = node.child_by_field_name("value")
-            elif kind == "parenthesized_expression":
-                inner = node.named_children[0] if node.named_children else None
-            if inner is None:
-                return node, steps
+        while (inner := self._inner(node)) is not None:
+            operator = node.child_by_field_name("operator") if node.type == "field_expression" else None
+            steps += node.type in ("subscript_expression", "pointer_expression")
+            steps += operator is not None and operator.type == "->"
             node = inner
+        return node, steps
+
+    def _inner(self, node: Node) -> Node | None:
+        """What an lvalue is a part of, or is found through."""
+        kind = node.type
+        if kind == "subscript_expression":
+            return self._subscripted(node)
+        if kind == "field_expression":
+            return node.child_by_field_name("argument")
+        if kind == "pointer_expression" and node.children[0].type == "*":
+            return node.child_by_field_name("argument")
+        if kind == "cast_expression":
+            return node.child_by_field_name("value")
+        return node.named_children[0] if kind == "parenthesized_expression" and node.named_children else None
 
     def _subscripted(self, node: Node) -> Node | None:
         """What a subscript expression takes an element of; None where either part may be the pointer."""

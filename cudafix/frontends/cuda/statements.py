@@ -32,6 +32,7 @@ from cudafix.frontends.cuda.loops import Loops
 from cudafix.frontends.cuda.macros import Macro, joined, pasted
 from cudafix.frontends.cuda.names import NULLS
 from cudafix.frontends.cuda.owners import ALONE
+from cudafix.frontends.cuda.references import OPEN
 from cudafix.frontends.cuda.terms import is_temporary, matters, opaque, root_of
 from cudafix.ir import (
     NULL,
@@ -403,7 +404,8 @@ class Statements(Loops):
         inner.depth, inner.end = self.depth, self.end
         trailing = [c for c in declarator.named_children if c.type == "trailing_return_type"] if declarator else []
         written = self.raw(trailing[0]).removeprefix("->").strip() if trailing else "auto"
-        inner.gives = written if not written.endswith("&") else ""
+        written = self.file.index.references.written_out(written)
+        inner.gives = written if not written.endswith(("&", OPEN)) else ""
         inner.gives_one = len(set(_RETURNED.findall(self.raw(body)))) < 2
         shared = frozenset(inner.scopes[0].names.values())
         params = self.parameters(listed)
@@ -421,7 +423,7 @@ class Statements(Loops):
         values = (s.value for s in ir.walk(made.body) if isinstance(s, ir.Return) and s.value is not None)
         kinds = {inner.type_of(value) for value in values}
         kinds = {written} if trailing else kinds
-        self.file.index.gives[last] = {kind for kind in kinds if not kind.endswith("&")}
+        self.file.index.gives[last] = {kind for kind in kinds if not kind.endswith(("&", OPEN))}
         self.file.functions.append(made)
         return FuncRef(name)
 
@@ -613,6 +615,9 @@ class Statements(Loops):
         def run() -> None:
             for param, at in listed:
                 self._default(param, at)
+                if param.open and isinstance(place := self.local(param.name), Deref):
+                    target = self.or_copied(at, param.type, place, place.base)
+                    self.emit(ir.Assign(place.base, target, self.span(at)))
             for name in self.file.index.evaluates_for(self.name, self.cls):
                 self._defaults_of(name, node)
             self._construct_parts(initializers, node.start_byte)

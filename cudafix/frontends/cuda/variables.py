@@ -28,9 +28,10 @@ from cudafix.frontends.cuda.declarations import (
     pointee,
     second_argument,
 )
-from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, first_named
+from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, first_named, is_reference
 from cudafix.frontends.cuda.initializers import CONTAINER
 from cudafix.frontends.cuda.lookup import of_library, renaming, using
+from cudafix.frontends.cuda.references import OPEN
 from cudafix.frontends.cuda.terms import (
     is_temporary,
     matters,
@@ -67,6 +68,7 @@ _CODE = frozenset(
 )
 # expressions of which `decltype` may be a reference (C++17, 10.1.7.2 [dcl.type.simple] 4)
 _MAY_REFER = frozenset("call_expression subscript_expression pointer_expression parenthesized_expression".split())
+_MAKE_VALUES = frozenset("number_literal char_literal string_literal true false null nullptr lambda_expression".split())
 _DECLTYPE = re.compile(r"decltype\s*\(\s*(\w+)\s*\)")
 _STATIC = frozenset(("static", "thread_local", "__thread"))  # made once, and there until the thread ends
 _OBJECT = re.compile(r"([\w:]+)\s*(?:\(\s*\)|\{\s*\})")  # made without arguments
@@ -77,10 +79,10 @@ class Variables(Blocks):
     """Lowers the declarations of local variables."""
 
     def type_specifier(self, node: Node) -> str:
-        return base_type(node, self.source.text, self.file.index.numbers)
+        return base_type(node, self.source.text, self.file.index)
 
     def parameters(self, node: Node | None) -> tuple[tuple[ir.Param, Node], ...]:
-        return parameters(node, self.source.text, self.file.index.numbers)
+        return parameters(node, self.source.text, self.file.index)
 
     def _declaration(self, node: Node) -> None:
         base = self.type_specifier(node)
@@ -95,8 +97,9 @@ class Variables(Blocks):
         if self._is_misread(node):
             self.unknown("a statement that reads as a declaration", node)
             return
-        if (measured := _DECLTYPE.fullmatch(base)) and (place := self.local(measured.group(1))) is not None:
-            base = self.type_of(place)
+        measured = _DECLTYPE.fullmatch(base.removesuffix(OPEN))
+        if measured and (place := self.local(measured.group(1))) is not None:
+            base = self.type_of(place) + " &" * is_reference(self, place)
         elif base.startswith("decltype") and (kind := node.child_by_field_name("type")) is not None:
             base = self.type_of_expression(kind) or base
         for child in node.children_by_field_name("declarator"):
@@ -114,7 +117,7 @@ class Variables(Blocks):
                 continue
             if one.parameters is not None and not one.pointer_to_function:
                 arguments = self._misread_arguments(one)
-                if arguments is None and one.reference and self._names_no_type(one.parameters):
+                if arguments is None and one.may_refer and self._names_no_type(one.parameters):
                     self.unknown("a declaration that is not understood", child)
                     self.declare(one.name, one.type, one.node)
                     continue
@@ -122,7 +125,7 @@ class Variables(Blocks):
                     if any(param.optional for param, _ in self.parameters(one.parameters)):
                         self.problems.append(("parse_error", self.span(child).start))
                     continue
-                if one.reference and len(arguments) == 1:
+                if one.may_refer and len(arguments) == 1:
                     self._reference(one, child, arguments[0], one.type)
                 elif words & _STATIC:
                     self._static(one, child, None, arguments)
@@ -193,6 +196,10 @@ class Variables(Blocks):
         for number, binding in enumerate(one.bindings):
             part = self.part_of(kind, place, number) or place
             known = part is not place
+            if isinstance(part, Deref) and isinstance(part.base, Field) and not one.reference:
+                var = self.declare(self.raw(binding), self.type_of(part), binding, reference=True)
+                self.emit(ir.Assign(var, part.base, self.span(node)))  # of a copy: what it refers to is none
+                continue
             var = self.declare(self.raw(binding), self.type_of(part) if known else "", binding, one.reference)
             value = Addr(part) if one.reference else part if known else opaque(part)
             if one.reference and not known and is_temporary(place):  # or one of the references that `std::tie` made
@@ -359,6 +366,12 @@ class Variables(Blocks):
         behind the end of `main`, where the runtime is shut down).
         """
         name = f"{self.name}::{one.name}"
+        if one.may_refer and (value is not None or given):
+            place = given[0] if given else self.lvalue(value) if value is not None else opaque()
+            self._reference(one, node, place, one.type)
+            if isinstance(bound := self.local(one.name), Deref):  # or to what it was bound to before
+                self.emit(ir.Assign(bound.base, ir.Choice((bound.base, opaque(place))), self.span(node)))
+            return
         self.scopes[-1].names[one.name] = name
         self.types[name] = one.type
         self.file.statics.append(ir.GlobalVar(name, one.type, "host", one.array, self.span(node), True))
@@ -387,9 +400,14 @@ class Variables(Blocks):
         kind = one.type
         if kind.startswith("auto") and value is not None and value.type in ("argument_list", "initializer_list"):
             value = first_named(value) if value.named_child_count == 1 else value  # `auto x(y)`, `auto x{y}`
-        if value is not None and (one.reference or (kind.startswith("decltype") and value.type in _MAY_REFER)):
-            if one.array:  # as a pointer to its first element
-                element = pointee(kind)
+        if one.open and value is not None:
+            one = self._settled(one, value)
+        if value is not None and one.may_refer:
+            meant = kind
+            if kind.startswith(("auto", "decltype")) and value.type == "identifier":
+                meant = self.type_of(self.local(self.raw(value)) or opaque())
+            if one.array or meant.endswith("]"):  # as a pointer to its first element
+                element = pointee(meant)
                 var = self.declare(one.name, element + ("*" if element.endswith("*") else " *"), one.node)
                 place = self.lvalue(value)
                 first = self.decayed(place) if self.type_of(place).endswith("]") or is_temporary(place) else Addr(place)
@@ -483,6 +501,17 @@ class Variables(Blocks):
         if not is_pointer(kind):
             self._owns(var, one)
 
+    def _settled(self, one: Declared, value: Node) -> Declared:
+        """What may be a reference, when what it is initialized with is known (C++17, 10.1.7.4 [dcl.spec.auto] 5)."""
+        if value.type in ("argument_list", "initializer_list"):
+            return replace(one, open=value.named_child_count == 1)
+        if one.type == "decltype(auto)" and value.type in _MAY_REFER:
+            return replace(one, reference=True, open=False)
+        named = self.local(self.raw(value)) if value.type == "identifier" else None
+        if value.type in _MAKE_VALUES or (one.type == "decltype(auto)" and isinstance(named, Var)):
+            return replace(one, open=False)
+        return one
+
     def _fresh(self, var: Var, one: Declared, node: Node) -> ir.Declare:
         """The declaration of a variable that starts out fresh."""
         kind = element_type(one.type).rstrip()
@@ -512,7 +541,7 @@ class Variables(Blocks):
 
     def _reference(self, one: Declared, node: Node, place: Expr, kind: str) -> None:
         place = self.made_of(node, kind, place)
-        if kind.startswith("auto"):
+        if kind.startswith(("auto", "decltype")):
             kind = self.type_of(place).removesuffix(" &") or kind
         if is_temporary(place):  # an object without another name
             assert isinstance(place, Var)
@@ -534,6 +563,8 @@ class Variables(Blocks):
             target = ir.Choice((target, root_of(place)))  # it is converted to a reference to what it refers to
         else:
             target = self.bound_reference(node, kind, place, target)
+        if one.open and not is_temporary(place):
+            target = self.or_copied(node, kind, place, target)
         self.emit(ir.Assign(var, target, self.span(node)))
 
     def _object(self, one: Declared, node: Node, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> None:

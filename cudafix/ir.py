@@ -334,12 +334,14 @@ class Declare:
 class HostAccess:
     """Plain host code: which places it reads and writes through pointers, arrays and globals.
 
-    A run of neighbouring host statements without calls that matter, whole loops of them too, is one `HostAccess`.
+    A run of neighbouring host statements without calls that matter, whole loops of them too, is one `HostAccess`. Where
+    objects end (`ends`), the next ones in their memory write there; nothing is stored that somebody could read.
     """
 
     reads: tuple[Expr, ...]
     writes: tuple[Expr, ...]
     span: Span
+    ends: bool = False
 
 
 class Test(NamedTuple):

@@ -700,6 +700,8 @@ class Engine(Machine):
             point = Point(stmt.span, "the host works on it", stmt)
             self.host_observes(state, Wrong.HOST_ACCESS, point, reads=reads, writes=writes)
             self.reads_of_others(state, stmt, reads, self.led_anywhere(state, stmt.reads))
+        if stmt.ends:
+            return state
         for place in stmt.writes:
             self.overwritten(state, self.cells(state, place))
             if self.in_disguise:

@@ -33,13 +33,14 @@ _DECAYS = frozenset(
 _MEMBERS = frozenset(("reference", "const_reference", "rvalue_reference", "type"))
 _LIBRARIES = ("std::", "cuda::std::", "thrust::", "cub::")
 # a list of arguments of a template, with those in its arguments
-_LIST = re.compile(rb"((?:\w+::)*\w+)\s*<((?:[^<>;{}]|<(?:[^<>;{}]|<[^<>;{}]*>)*>)*)>")
+_LIST = re.compile(rb"\b((?:\w+::)*\w+)\s*<((?:[^<>;{}]|<(?:[^<>;{}]|<[^<>;{}]*>)*>)*)>")
 _BY_DEFAULT = re.compile(rb"\b(?:class|typename)\s+\w+\s*=\s*([^,>;{}]*&)\s*[,>]")
 # other names of types, of C libraries, where there are no references
 _OF_C = re.compile(
     r"(?:cu|CU|nccl|nv|Np|NP|MPI_|pthread_|hip|roc)\w*|(?:__half|s?size|u?int(?:_fast|_least)?\d+|u?int(?:ptr|max)"
     r"|ptrdiff|time|clock(?:id)?|off(?:64)?|pid|uid|gid|mode|dev|ino|key|wchar|wint|char\d+|max_align|nullptr|socklen"
-    r"|sigset|timer|fpos|l?div|float|double|byte)_t"
+    r"|sigset|timer|fpos|l?div|float|double|byte|sig_atomic|siginfo|stack|sem|id|nlink|blksize|blkcnt|s?useconds|rlim"
+    r"|sa_family|in_port|in_addr|regex|regmatch|regoff|mbstate|wctype|wctrans|cnd|mtx|thrd|tss)_t"
 )
 _CASTS = (b"_cast", b"forward", b"move", b"declval", b"template")
 

@@ -159,7 +159,7 @@ class Statements(Loops):
         self.scoped(run, node)
         if ended and not (self.out and isinstance(self.out[-1], (ir.Return, ir.Break, ir.Continue, ir.Goto))):
             at = Span(self.source.path, node.end_byte - 1, node.end_byte)
-            self.emit(ir.HostAccess((), tuple(ended), at))
+            self.emit(ir.HostAccess((), tuple(ended), at, ends=True))
 
     def _ending_here(self, declared: Sequence[ir.Declare], text: bytes) -> Iterator[Expr]:
         """The variables of a block of which somebody may have the address, and what such own. Where the block ends,

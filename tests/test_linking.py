@@ -13,6 +13,7 @@ from cudafix.cache import Cache
 from cudafix.config import Config
 from cudafix.driver import analyze
 from cudafix.findings import Report, Safety
+from cudafix.outlines import Outlines
 from cudafix.programs import clusters_of
 from cudafix.tree import Tree
 from tests.other_stream import HEAD, check
@@ -415,3 +416,19 @@ def test_programs_that_fit_are_one_part() -> None:
     tree = Tree(OF_ALL)
     (cluster,) = clusters_of(tree)
     assert linking.parted(tree, cluster) == [linking.Part(cluster)]
+
+
+@pytest.mark.parametrize(
+    ("element", "linked"),
+    [("0x7f, ", False), ("-1.5e+3f, ", False), ("scale_by, ", True), ("abc, ", True)],
+    ids=["hexadecimal_numbers", "floating_numbers", "functions", "names_of_hexadecimal_letters"],
+)
+def test_a_long_table_names_what_is_in_it(element: str, linked: bool) -> None:
+    """A file that holds a binary as an array is not parsed for it; a table of functions is."""
+    name = element.strip(", ") if linked else "scale_by"
+    table = (
+        f'#include "inc.h"\nint (*table[])(int) = {{ {element * 1000} }};\nint use(int n) {{ return table[n](n); }}\n'
+    )
+    words = Outlines(Tree({"a.cu": table.encode()}).files).words("a.cu")
+    assert (name.encode() in words.all) is linked
+    assert b"use" in words.defined

@@ -260,6 +260,9 @@ class Machine:
         """A pointer or reference leads to places: as objects of another class than they are, if the types differ."""
         if not isinstance(pointer, ir.Var | ir.Field):
             return
+        cells = list(cells)
+        if any(root[:2] == ("memory", mem.EXTERNAL) for root, _ in cells):
+            return  # of a pointer that may lead anywhere, the rest of where it leads says nothing
         kind = self.type_of(pointer).rstrip()
         if not kind.endswith(("&", "*")):
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cudafix import ir
@@ -399,7 +399,10 @@ class Roles(Calls):
         if any(self._led_to_by(e, place) for e in sources):
             return parts
         kind = self.type_at(cell)
-        given = (at for e in sources for v in self._memory_of(state, e) if (at := mem.at(v, "0")) is not None)
+        followed = [self._memory_of(state, e) for e in (place, *sources)]
+        if any(root[:2] == ("memory", mem.EXTERNAL) for values in followed for root, _ in _places(values)):
+            return parts  # of an address that may be any, the rest of where it leads says nothing
+        given = (one for values in followed[1:] for one in _places(values))
         if not any(self.classes.are_bytes_of(self.type_at(one), kind) for one in given if one[0] != cell[0]):
             return parts
         self.puns.add(cell[0])
@@ -464,3 +467,8 @@ class Roles(Calls):
             for root, path in self.cells(state, expr)
             if any(inner and inner[0][0] == "at" for inner, _ in state.env.under((root, path)))
         ]
+
+
+def _places(values: Iterable[mem.Value]) -> Iterator[mem.Cell]:
+    """Where addresses lead."""
+    return (cell for value in values if (cell := mem.at(value, "0")) is not None)

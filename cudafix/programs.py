@@ -74,7 +74,7 @@ def parted(tree: Tree, cluster: list[list[str]]) -> list[Part]:
     left of the cluster falls apart.
     """
     shared: list[str] = []
-    whole: list[Part] = []
+    whole: list[list[list[str]]] = []
     left = [cluster]
     while left:
         programs = left.pop()
@@ -82,20 +82,18 @@ def parted(tree: Tree, cluster: list[list[str]]) -> list[Part]:
         for path in shared:
             del having[path]
         if len(programs) == 1 or not having or sum(map(len, programs)) <= MOST_TOGETHER:
-            whole.append(Part(programs))
+            whole.append(programs)
             continue
         most = max(having, key=lambda path: (having[path], path))
         shared.append(most)
         rest = having.keys() - {most}
         left += (part for part in _united(programs, rest) if any(not rest.isdisjoint(program) for program in part))
-    kept = tuple(sorted(shared))
-    among = [(part, frozenset(path for program in part.programs for path in program)) for part in whole]
+    shared.sort()
     parts = [
-        Part(part.programs, tuple(path for path in kept if path in files))
-        for part, files in among
-        if any(tree.is_candidate(path) and path not in shared for path in files)
+        Part(programs, tuple(path for path in shared if any(path in program for program in programs)))
+        for programs in whole
     ]
-    return parts + [Part([[path, *tree.included(path)]], (path,), tells=True) for path in kept]
+    return parts + [Part([[path, *tree.included(path)]], (path,), tells=True) for path in shared]
 
 
 def _linked(tree: Tree, candidates: set[str], outlines: Outlines) -> list[list[str]]:
@@ -400,7 +398,8 @@ class _Linker:
     def _reached_at_start(self, source: str) -> set[bytes]:
         """The names that the initializers of a source use, and the functions of its own that they call."""
         if source not in self._reached:
-            self._reached[source] = _reached_from(self._outlines.outline(source).always, self._own(source))
+            own = frozenset((source, *self._parts(source)))
+            self._reached[source] = self._reached_in(own, self._outlines.outline(source).always)
         return self._reached[source]
 
     def _own(self, source: str) -> list[Outline]:
@@ -445,19 +444,6 @@ class _Linker:
                 own_folder = self._beside.get(os.path.dirname(header), ())
                 self._sources_by_header[header] = list(dict.fromkeys((*self.including(header), *own_folder)))
         return self._sources_by_header[header]
-
-
-def _reached_from(words: AbstractSet[bytes], outlines: Iterable[Outline]) -> set[bytes]:
-    """These words, and those that the definitions of them use."""
-    uses: dict[bytes, set[bytes]] = defaultdict(set)
-    for outline in outlines:
-        for name, used in outline.uses.items():
-            uses[name] |= used
-    fresh, reached = set(words), set[bytes]()
-    while fresh:
-        reached |= fresh
-        fresh = set().union(*(uses[name] for name in fresh & uses.keys())) - reached
-    return reached
 
 
 def _is_reached(function: Name, reached: AbstractSet[bytes]) -> bool:

@@ -273,8 +273,9 @@ class Tree:
                     for target in targets:
                         for other in (self._find(one, target), *self._named(one, target)):
                             if other in listings and other not in decided:
-                                decided.update((other, *self.included(other)))
-                                found.update(*(listings[each].changes for each in (other, *self.included(other))))
+                                behind = (other, *self.included(other))
+                                decided.update(behind)
+                                found.update(*(listings[each].changes for each in behind))
             fresh = found - placed
             placed |= fresh
         if not placed:

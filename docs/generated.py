@@ -8,6 +8,7 @@ assumptions, formats, roles and effects for pages that are written by hand.
 
 from __future__ import annotations
 
+import ast
 import difflib
 import importlib
 import inspect
@@ -229,17 +230,17 @@ def _cell(text: str) -> str:
 def _commands() -> str:
     """Each command with its usage, its help and its options; those of most commands once."""
     every = commands.cli.commands
-    shared = [option for option in _options(every["diff"]) if option[0] in dict(_options(every["verify"]))]
+    shared = [option for option in _options(every["diff"]) if option in _options(every["verify"])]
     text = ""
     for name, command in every.items():
-        own = [option for option in _options(command) if option not in shared]
+        takes_all = set(shared) <= set(_options(command))
+        own = [option for option in _options(command) if not (takes_all and option in shared)]
         usage = " ".join(command.collect_usage_pieces(click.Context(command)))
-        text += (
-            f"## cudafix {name}\n\n```text\ncudafix {name} {usage}\n```\n\n{inspect.cleandoc(command.help or '')}\n\n"
-        )
+        text += f"## cudafix {name}\n\n```text\ncudafix {name} {usage}\n```\n\n"
+        text += inspect.cleandoc(command.help or "") + "\n\n"
         if own:
             text += _table("option", "meaning", (f"| {option} | {help_} |" for option, help_ in own)) + "\n"
-        if len(own) < len(_options(command)):
+        if takes_all:
             text += "And the [options that several commands share](#shared-options).\n\n"
     text += "## Shared options\n\nOf `check`, `diff`, `apply` and `verify`.\n\n"
     return text + _table("option", "meaning", (f"| {option} | {help_} |" for option, help_ in shared))
@@ -269,12 +270,15 @@ def _roles() -> str:
     return "\n".join(line for line in (api.__doc__ or "").splitlines() if line.startswith("|"))
 
 
-def _members(kind: type) -> str:
+def _members(kind: type[Enum]) -> str:
     """The members of an enumeration, with the comments that explain them where they are defined."""
     found = re.findall(r'^    [A-Z_]+ = "(\w+)"(?:  # (.*))?$', inspect.getsource(kind), re.MULTILINE)
-    return _table(
-        "word", "meaning", (f"| `{value}` | {_cell(meaning) or value.replace('_', ' ')} |" for value, meaning in found)
-    )
+    words = {member.name: f"`{member.value}`" for member in kind}
+
+    def told(meaning: str) -> str:
+        return _linked(_cell(re.sub(r"\b[A-Z_]{3,}\b", lambda name: words.get(name[0], name[0]), meaning)))
+
+    return _table("word", "meaning", (f"| `{value}` | {told(meaning)} |" for value, meaning in found))
 
 
 def _libraries() -> str:
@@ -301,30 +305,52 @@ _API: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
 
 
 def _api() -> str:
-    """The functions and classes that the commands are made of, with their signatures and docstrings."""
+    """The functions and classes that the commands are made of, as their source declares them, with their docstrings."""
     text = ""
     for module, names in _API:
         text += f"## {module.__name__}\n\n"
         for name in names:
             item = getattr(module, name)
-            is_enumeration = inspect.isclass(item) and issubclass(item, Enum)
-            taken = "" if is_enumeration else _signature(item)
-            documented = inspect.getdoc(item) or ""
-            of_itself = "" if documented.startswith(f"{name}(") else f"{documented}\n\n"
-            text += f"### {name}\n\n```python\n{name}{taken}\n```\n\n{of_itself}"
-            if is_enumeration:
-                text += f"One of {', '.join(f'`{member.name}`' for member in item)}.\n\n"
+            declared = _declared(ast.parse(inspect.getsource(item)).body[0])
+            text += f"### {name}\n\n```python\n{declared}\n```\n\n{_linked(inspect.getdoc(item) or '')}\n\n"
     return text
 
 
-def _signature(item: Callable[..., object]) -> str:
-    """What a function or a class takes; where that is long, a line for each parameter."""
-    signature = inspect.signature(item)
-    whole = str(signature)
-    if len(whole) > 80:
-        lines = "".join(f"    {parameter},\n" for parameter in signature.parameters.values())
-        whole = f"(\n{lines}){whole.rpartition(')')[2]}"
-    return re.sub(r"'([^']*)'", r"\1", whole)
+def _declared(node: ast.stmt) -> str:
+    """The head of a function; of a class its fields, or what makes an object of it, and its public functions."""
+    if isinstance(node, ast.FunctionDef):
+        return _head(node)
+    assert isinstance(node, ast.ClassDef)
+    fields = [part for part in node.body if isinstance(part, ast.AnnAssign | ast.Assign)]
+    functions = [part for part in node.body if isinstance(part, ast.FunctionDef)]
+    shown = [f"    {ast.unparse(field)}" for field in fields if not ast.unparse(field).startswith("_")]
+    shown += [
+        f"    {line}"
+        for function in functions
+        if not function.name.startswith("_") or function.name in ("__init__", "__new__")
+        for line in _head(function).splitlines()
+    ]
+    bases = ", ".join(map(ast.unparse, node.bases))
+    return "\n".join([f"class {node.name}({bases}):" if bases else f"class {node.name}:", *shown])
+
+
+def _head(function: ast.FunctionDef) -> str:
+    """The first line of a function; where that is long, a line for each parameter."""
+    returns = f" -> {ast.unparse(function.returns)}" if function.returns is not None else ""
+    whole = f"def {function.name}({ast.unparse(function.args)}){returns}"
+    if len(whole) <= 90:
+        return whole
+    taken = function.args.args
+    defaults = [None] * (len(taken) - len(function.args.defaults)) + [*function.args.defaults]
+    lines = ""
+    for parameter, default in zip(taken, defaults, strict=True):
+        lines += f"    {ast.unparse(parameter)}" + (f" = {ast.unparse(default)}" if default is not None else "") + ",\n"
+    return f"def {function.name}(\n{lines}){returns}"
+
+
+def _linked(text: str) -> str:
+    """Text of the code, of which a page of the reference makes links."""
+    return text.replace("(docs/FACTS.md)", "([measured](../FACTS.md))")
 
 
 _PARTS: dict[str, Callable[[], str]] = {

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,6 +43,15 @@ def test_the_diff_is_that_of_the_fixture() -> None:
         assert line[:1] == "-" or line[1:] in plain[1], line
 
 
+def test_the_figures_of_the_results_stand_in_the_pages_that_they_link_to() -> None:
+    table = README.partition("## Results\n")[2].partition("\n## ")[0]
+    for row in re.findall(r"^\| .*$", table, re.MULTILINE)[1:]:
+        (link,) = re.findall(r"\]\(([^)#]+)", row)
+        page = (ROOT / link).read_text(encoding="utf-8")
+        for figure in re.findall(r"\d+\.\d+", row):
+            assert figure in page, figure
+
+
 def test_every_command_is_in_the_table() -> None:
     table = README.partition("| command |")[2].partition("\n\n")[0]
     assert sorted(re.findall(r"`cudafix (\w+)", table)) == sorted(commands.cli.commands)
@@ -59,6 +72,30 @@ def test_the_configuration_that_is_shown_names_codemods() -> None:
     configured = re.search(r"\[tool\.cudafix\.codemods\]\n(\w+) =", text)
     assert configured
     assert configured[1] in codemod.names()
+
+
+def test_the_commands_of_the_tutorial_do_what_it_says(tmp_path: Path) -> None:
+    text = (
+        (ROOT / "docs" / "start" / "tutorial.md")
+        .read_text(encoding="utf-8")
+        .replace("../cudafix-tutorial", str(tmp_path / "t"))
+    )
+    commands_of = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    assert len(commands_of) == 7
+    environment = os.environ | {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        **{f"GIT_{who}_{what}": "x" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+    }
+    script = "\n".join(f"echo '### {n}'\n{lines}" for n, lines in enumerate(commands_of[:-1]))
+    command = [shutil.which("bash") or "bash", "-c", script]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment)
+    said = run.stdout.split("### ")[1:]
+    assert "stream_ordered_pairs" in said[1]
+    assert "+    CHECK(cudaStreamSynchronize(stream));" in said[2]
+    assert (tmp_path / "t" / "review.html").is_file()
+    assert "+    CHECK(cudaFreeAsync(d_v, stream));" in said[4]
+    assert "cudaFreeAsync" in (tmp_path / "t" / "main.cu").read_text()
+    assert "refused: needs_device_sync" in said[5]
 
 
 def test_every_yes_beside_other_tools_names_its_test() -> None:

@@ -32,7 +32,7 @@ AT_THE_ROOT = {
     "CODE_OF_CONDUCT.md": "CODE_OF_CONDUCT.md",
     "CONTRIBUTING.md": "CONTRIBUTING.md",
     "SECURITY.md": "SECURITY.md",
-    "benchmarks/README.md": "benchmarks/README.md",
+    "benchmarks/README.md": "evidence/benchmarks.md",
 }
 """Pages that lie outside of `docs/`, and where they stand in the site."""
 

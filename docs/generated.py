@@ -28,6 +28,7 @@ from typing import NamedTuple
 import click
 
 from cudafix import codemod, commands, config, discovery, driver, edits, findings, models, selection, suppressions
+from cudafix.cache import Cache
 from cudafix.config import Config, load
 from cudafix.findings import ASSUMPTIONS, Report
 from cudafix.models import api
@@ -166,7 +167,17 @@ def example(folder: Path) -> Example:
     files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*.*"))}
     own = folder / "cudafix.toml"
     config = replace(load(own, codemod.names()) if own.exists() else Config(), unsafe=True)
-    return Example(files, config, driver.analyze({p: d for p, d in files.items() if p != own.name}, config))
+    return _analyzed({p: d for p, d in files.items() if p != own.name}, files, config)
+
+
+def _analyzed(sources: dict[str, bytes], files: dict[str, bytes], config: Config) -> Example:
+    """What a command says about the sources, whose proofs are kept for the next build as those of a command are."""
+    return Example(files, config, driver.analyze(sources, config, cache=_proofs()))
+
+
+@cache
+def _proofs() -> Cache:
+    return Cache()
 
 
 def _seen(name: str, case: Path | None) -> str:
@@ -178,7 +189,7 @@ def _seen(name: str, case: Path | None) -> str:
         for path in sorted((case / "before").rglob("*"))
         if path.suffix in (".cu", ".cuh", ".cpp", ".h", ".py")
     }
-    said = Example(sources, Config(), driver.analyze(sources, Config())).said(name)
+    said = _analyzed(sources, sources, Config()).said(name)
     if not said:
         return ""
     return f"\n## Seen on a fixture\n\n{_why(case)[0].upper()}{_why(case)[1:]}.\n\n{_listed(sources)}{said}"

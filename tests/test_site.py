@@ -32,7 +32,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built strictly: a link or an anchor that leads nowhere is an error."""
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
-    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    proofs = ROOT / ".cache" / "proofs"  # of the examples: they are kept while cudafix stays as it is
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "CUDAFIX_CACHE_DIR": str(proofs)}
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment)
     assert run.returncode == 0, run.stdout + run.stderr
     return folder

@@ -5,13 +5,13 @@
 | `paths` | files and folders to work on when the command line names none, relative to the file | the current folder |
 | `exclude` | patterns in `.gitignore` syntax, relative to the file | none |
 | `codemods` | a table of codemod names, each `true` or `false` | all on |
-| `default_stream` | `"legacy"`, `"per-thread"`, or `"auto"`: what the build files say | `"auto"` |
-| `tables` | your own API rows: a list of rows and of paths of TOML files with `[[api]]` rows | none |
-| `check_macros` | names of macros and functions of unseen headers that only look at the status they get | none |
-| `assume` | a table of assumptions (`cudafix.findings.ASSUMPTIONS`), each `true` or a list of subjects | none |
-| `cuda` | the oldest CUDA that the code is built with: `"11.0"` | 11.2 or newer |
-| `guard` | whether, below 11.2, edits are put behind a version check instead of being refused | `false` |
-| `baseline` | findings that are listed in this file pass `check`; relative to the configuration | none |
+| `default_stream` | how the code is compiled: `"legacy"`, `"per-thread"`, or `"auto"`: as its build says | `"auto"` |
+| `tables` | rows of your own, or TOML files with `[[api]]` rows: what calls do that cudafix does not know | none |
+| `check_macros` | macros and functions of headers outside the tree that only look at the status they get | none |
+| `assume` | a table of assumptions, each `true` or a list of names | none |
+| `cuda` | the oldest CUDA that is built with, `"11.0"`: below 11.2 every pair is refused (`old_cuda`) | 11.2 or newer |
+| `guard` | below 11.2, each edit stands behind `#if CUDART_VERSION >= 11020`, beside the code as it was | `false` |
+| `baseline` | the baseline of `check`, relative to the file | none |
 | `ignore` | tables with `files` (patterns), `names` of codemods and refusals, and the `reason` why they stay | none |
 | `overrides` | tables with `files` (patterns), and `codemods`, `assume`, `default_stream` for these | none |
 

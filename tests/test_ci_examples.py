@@ -28,6 +28,8 @@ ROOT = Path(__file__).parents[1]
 CLEAN = b"#include <cuda_runtime.h>\nint main() { cudaFree(0); }\n"
 IDENTITY = {f"GIT_{who}_{what}": "x" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 
+ISSUES = ("bug", "needless-refusal", "wrong-rewrite")
+
 
 def read(name: str) -> Any:
     return yaml.safe_load((ROOT / name).read_text())
@@ -68,7 +70,10 @@ def repository(tmp_path: Path) -> Path:
     [
         ("vendor.github-actions", "action.yml"),
         ("vendor.github-workflows", "docs/ci/github.yml"),
+        ("vendor.github-workflows", ".github/workflows/ci.yml"),
         ("vendor.gitlab-ci", "docs/ci/gitlab.yml"),
+        ("vendor.github-issue-config", ".github/ISSUE_TEMPLATE/config.yml"),
+        *(("vendor.github-issue-forms", f".github/ISSUE_TEMPLATE/{name}.yml") for name in ISSUES),
     ],
 )
 def test_it_fits_the_schema(schema: str, file: str) -> None:

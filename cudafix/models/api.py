@@ -69,19 +69,19 @@ class Effect(Enum):
     RECORD = "record"  # record `event` on `stream`
     WAIT = "wait"  # `stream` waits for `event`
     SYNC_STREAM = "sync_stream"  # the host waits for `stream` (the default stream if there is none)
-    SYNC_EVENT = "sync_event"
-    SYNC_DEVICE = "sync_device"
+    SYNC_EVENT = "sync_event"  # the host waits for `event`
+    SYNC_DEVICE = "sync_device"  # the host waits for the device
     QUERY = "query"  # the program learns whether `stream` or `event` has finished, without waiting
     ELAPSED = "elapsed"  # the program learns the time between two events
-    STREAM_CREATE = "stream_create"
-    STREAM_DESTROY = "stream_destroy"
-    EVENT_CREATE = "event_create"
-    EVENT_DESTROY = "event_destroy"
+    STREAM_CREATE = "stream_create"  # `stream_out` receives a new stream
+    STREAM_DESTROY = "stream_destroy"  # `stream` ends; what it runs goes on
+    EVENT_CREATE = "event_create"  # `event_out` receives a new event
+    EVENT_DESTROY = "event_destroy"  # `event` ends
     HANDLE_CREATE = "handle_create"  # a library handle or plan, on the default stream until told otherwise
-    HANDLE_DESTROY = "handle_destroy"
-    HANDLE_SET_STREAM = "handle_set_stream"
-    SET_DEVICE = "set_device"
-    RESET = "reset"
+    HANDLE_DESTROY = "handle_destroy"  # `handle` ends
+    HANDLE_SET_STREAM = "handle_set_stream"  # what `handle` does from here on runs on `stream`
+    SET_DEVICE = "set_device"  # `device` becomes the current one
+    RESET = "reset"  # the current device is reset
     HOST = "host"  # plain host function: touches only what `hr`/`hw` say, returns a plain value
     OUTPUT = "output"  # as HOST, and the user sees something: stdout, stderr, a file, a socket
     CLOCK = "clock"  # as HOST, and the program reads a clock
@@ -91,8 +91,8 @@ class Effect(Enum):
     AT_EXIT = "at_exit"  # `fn` runs when the process ends; as EXTERNAL where it is not known, or works on the device
     ANY_TIME = "any_time"  # `fn` runs at any moment from here on; as AT_EXIT where it is not only host work
     STATUS = "status"  # the program looks at the last error
-    CAPTURE_BEGIN = "capture_begin"
-    CAPTURE_END = "capture_end"
+    CAPTURE_BEGIN = "capture_begin"  # `stream` is being captured from here on
+    CAPTURE_END = "capture_end"  # and no longer
     GRAPH_LAUNCH = "graph_launch"  # one operation on the stream that touches whatever the graph was made of
     PEER = "peer"  # peer access to another device's memory is switched on
     IPC = "ipc"  # the memory in the `r` argument is handed to another process
@@ -107,9 +107,9 @@ class Effect(Enum):
 class Waits(Enum):
     """Whom the host waits for before the call returns, beyond what `effect` says."""
 
-    NONE = "none"
+    NONE = "none"  # no more than the effect says
     OWN = "own"  # the stream that the operation ran on
-    DEVICE = "device"
+    DEVICE = "device"  # everything on the device
     MAYBE = "maybe"  # the library may or may not wait: no order may be built on it, none may be taken away
 
 

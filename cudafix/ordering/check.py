@@ -1,7 +1,7 @@
 """Runs the engine over a program from one of its roots (`cudafix.ordering.clients`).
 
 `main` starts with nothing pending. Any other root is checked under its most general caller, which may have work
-pending that the function waited for, and may look at anything when it returns (README, "What is proved").
+pending that the function waited for, and may look at anything when it returns (docs/explanation/proof.md).
 """
 
 from __future__ import annotations

@@ -1043,7 +1043,7 @@ class Engine(Machine):
         """A loop over arrays of buffers, streams or events: the generic round `k`, with all others before and after it.
 
         Every array element that is picked by this range's index is either the generic one or one of the others, so
-        what is proved for `k` holds for each index (README).
+        what is proved for `k` holds for each index (docs/explanation/analysis.md: families).
         """
         assert loop.index is not None
         if not ranges.has_a_round(bounds):

@@ -2,7 +2,7 @@
 
 A *cell* is a place that holds a value: a variable, a field, an array element, the content of a memory object. It is a
 root and a path. Array elements are told apart by constant index, and by the index of a canonical loop, where `k` is the
-generic round and `o` stands for all other rounds of the same range (README: one family, checked for a generic i).
+generic round and `o` stands for all other rounds of the same range (docs/explanation/analysis.md: families).
 """
 
 from __future__ import annotations

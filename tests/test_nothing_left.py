@@ -1,9 +1,11 @@
-"""Where `apply` has run, `check` finds nothing that could be fixed: for fixtures and for the programs of the tables."""
+"""Where `apply` has run, `check` finds nothing that could be fixed: for fixtures that include other files than sources.
+
+`test_fixtures.py` shows it of the others without the command line, and `test_soundness.py` of the tables' programs.
+"""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,30 +13,15 @@ from typing import Any
 import pytest
 
 from cudafix import cli
-from tests.cases import ROOT, cases
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from cudafix.discovery import SUFFIXES
+from tests.cases import cases
 
 
 def _trees() -> Iterator[Any]:
     for case in cases():
-        if case.expect == "rewrite":
-            yield pytest.param(case.files("before"), case.config.default_stream, id=case.id)
-    for path in sorted((ROOT / "tests" / "soundness").glob("*.toml")):
-        table = tomllib.loads(path.read_text())
-        main = "main.py" if table.get("language") == "python" else "main.cu"
-        for one in table["case"]:
-            if one["expect"].startswith(("rewritten", "finds")):
-                text = one.get("setup", table.get("setup", "")) + one["before"]
-                files = {main: text, **one.get("files", {})}
-                if "config" in one:
-                    files["cudafix.toml"] = one["config"]
-                yield pytest.param(
-                    {name: data.encode() for name, data in files.items()}, "", id=f"{path.stem}-{one['id']}"
-                )
+        files = case.files("before")
+        if case.expect == "rewrite" and any(Path(name).suffix not in SUFFIXES for name in files):
+            yield pytest.param(files, case.config.default_stream, id=case.id)
 
 
 def _run(*arguments: str) -> None:

@@ -27,6 +27,8 @@
 | `proved` | `cudafix prove` accepts `after` as a rewrite of `before` |
 | `not proved` | it does not |
 | `finds: NAME` | a finding of this codemod, and no allocation site is rewritten |
+
+Where `apply` has run on what is `rewritten` or is found, nothing is left that could be fixed.
 """
 
 from __future__ import annotations
@@ -60,8 +62,21 @@ def _cases() -> Iterator[Any]:
 
 def _cudafix(*arguments: str) -> int:
     with pytest.raises(SystemExit) as left:
-        cli.main([*arguments, "--no-cache", "-j", "1"])
+        cli.main([*arguments, "-j", "1"])
     return int(left.value.code or 0)
+
+
+def _left_to_fix(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """What a check without earlier proofs finds that it could fix."""
+    capsys.readouterr()
+    code = _cudafix("check", "--format", "json", "--no-cache")
+    out, err = capsys.readouterr()
+    assert code in (0, 1), err
+    return [
+        f"{r['path']}:{r['line']}: {r['rule']}: {r['message']}"
+        for r in json.loads(out)["results"]
+        if r.get("edits") and r["level"] != "review"
+    ]
 
 
 def _proves(before: str, after: str) -> int:
@@ -97,7 +112,9 @@ def test_program(
         code = _proves("before", "after")
         assert code == (case["expect"] == "not proved"), "\n".join(capsys.readouterr())
         return
-    code = _cudafix("check", "--format", "json")
+    applies = "after" in case or case["expect"].startswith(("rewritten", "finds"))
+    # `apply` takes over what `check` has proved, as it does for users; what is only checked needs no cache
+    code = _cudafix("check", "--format", "json", *(() if applies else ("--no-cache",)))
     out, err = capsys.readouterr()
     assert code in (0, 1), err
     report = json.loads(out)
@@ -140,6 +157,12 @@ def test_program(
         assert statistics["ready"] == 0, said
     else:
         pytest.fail(f"`{case['expect']}` is no expectation")
+    if not applies:
+        return
+    code = _cudafix("apply", "--allow-dirty")
+    assert code in (0, 1)
     if "after" in case:
-        assert _cudafix("apply", "--allow-dirty") == 0
+        assert code == 0
         assert (tmp_path / main).read_text().removeprefix(setup) == case["after"]
+    if case["expect"].startswith(("rewritten", "finds")):
+        assert not _left_to_fix(capsys)

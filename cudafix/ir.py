@@ -723,6 +723,8 @@ class Module:
     second_names: frozenset[str] = frozenset()  # its variables at namespace scope that may have several names
     of_c: frozenset[str] = frozenset()  # the last name components of those with C linkage
     friends: frozenset[str] = frozenset()  # the last name components of functions that may name private members
+    # the last name components of the classes as which it may use objects of others; `*` for any
+    retyped: frozenset[str] = frozenset("*")
 
 
 def variables(expr: Expr) -> Iterator[Expr]:

@@ -503,10 +503,45 @@ class Classes:
     def _own_members(self, cls: str) -> set[str]:
         return {n for module in self._in_cpp for one, ms in module.fields.items() if last(one) == cls for n in ms}
 
-    def are_apart(self, one: str, other: str) -> bool:
-        """Whether data members of these names are never parts of one object of a class."""
+    def are_apart(self, one: str, other: str, anywhere: bool) -> bool:
+        """Whether data members of these names are never parts of one object of a class, and may be used as if they
+        were: where the program takes objects for those of another class, or `anywhere`.
+        """
         together = self._together
-        return one in together and other in together and other not in together[one]
+        if one not in together or other not in together or other in together[one]:
+            return False
+        retyped = self._retyped
+        return anywhere or retyped is None or not retyped.isdisjoint(self._with_member[one] | self._with_member[other])
+
+    @cached_property
+    def _with_member(self) -> dict[str, set[str]]:
+        """The classes whose objects have a data member of a name."""
+        found: dict[str, set[str]] = {}
+        for cls, members in self.layouts.items():
+            for name in members or ():
+                found.setdefault(name, set()).add(cls)
+        return found
+
+    @cached_property
+    def _retyped(self) -> set[str] | None:
+        """The classes, by last name component, as objects of which the program may use those of others, or the other
+        way round: what it casts to (`Module.retyped`), with bases and what is derived. None where it may be any.
+        """
+        named = frozenset[str]().union(*(module.retyped for module in self._in_cpp))
+        if "*" in named or any(module.overlaid for module in self.program.modules):
+            return None
+        related = named.union(*map(self._lineage, named))
+        return {cls for cls in self.layouts if not related.isdisjoint(self._lineage(cls))}
+
+    def is_retyped(self, declared: str, used: str, anywhere: bool) -> bool:
+        """Whether a pointer or reference to an object of one type is used as one to an object of another one, where the
+        program does that at all, or `anywhere`.
+        """
+        if not self.is_pun(declared, used):
+            return False
+        if anywhere or self._retyped is None or not (self.is_laid_out(declared) and self.is_laid_out(used)):
+            return True
+        return not self._retyped.isdisjoint((last(_plain(declared)), last(_plain(used))))
 
     def is_laid_out(self, kind: str) -> bool:
         """Whether a type is a class of which the data members are seen, and no pointer."""

@@ -19,6 +19,7 @@ from cudafix.ordering.clients import BEYOND, CALLER
 from cudafix.ordering.frames import State, joined
 from cudafix.ordering.machine import FOR_THE_DEVICE, UNKNOWN_STREAM
 from cudafix.ordering.memory import Values
+from cudafix.ordering.plain import holds_numbers
 from cudafix.ordering.program import OF_A_ROUND, Overlay, Point, Wrong, key_of, lacks_stream
 from cudafix.ordering.reach import Within, literal, makes_the_file, opens_to_read
 from cudafix.ordering.roles import Arguments
@@ -355,10 +356,22 @@ class Effects(Allocations):
         """Pointers are copied with the memory that holds them."""
         held = mem.NOTHING.union(*(inner for v in args.reads for inner in state.env.content(v)))
         if held:
+            if mem.leading(held):
+                self._copies_bytes(e for role in ("r", "rw") for e in args.named.get(role, ()))
             for value in args.writes:
                 cell = mem.at(value, mem.ANY)
                 if cell is not None:
                     self.store(state, [cell], held, call.span)
+
+    def _copies_bytes(self, sources: Iterable[ir.Expr]) -> None:
+        """What may hold addresses is copied, and is not known to be numbers by its type: through the address that comes
+        out of the bytes, an object may be used as one of any class.
+        """
+        for source in sources:
+            while isinstance(source, ir.Offset):
+                source = source.base
+            if not holds_numbers(source, self.frame.function):
+                self.puns.open()
 
     def _may_wait(self, streams: frozenset[Stream], state: State, where: In) -> None:
         for s in streams:

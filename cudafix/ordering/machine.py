@@ -272,7 +272,7 @@ class Machine:
                 self._seen_as.add((kind, cell))
                 if cell[0][0] == "memory" and len(cell[1]) == 1 and self.classes.is_laid_out(kind):
                     self._classes_at.setdefault(cell[0], kind)
-                if self.classes.is_pun(self.type_at(cell), kind):
+                if self.classes.is_retyped(self.type_at(cell), kind, self.puns.opened):
                     self.puns.add(cell[0])
 
     def type_at(self, cell: Cell) -> str:

@@ -407,9 +407,12 @@ class Puns:
     stays there.
     """
 
-    def __init__(self, apart: Callable[[str, str], bool] | None = None) -> None:
+    def __init__(self, apart: Callable[[str, str, bool], bool] | None = None) -> None:
         self._apart = apart
-        """Whether two data members are never parts of one object of a class."""
+        """Whether two data members are never parts of one object of a class, and may be used as if they were: as the
+        text says, or in any case.
+        """
+        self.opened = False  # addresses were copied as bytes: what they lead to may be used as any class
         self._found: set[Root] = set()
         self._of_one_class: dict[int, Cells] = {}  # cells that were looked at, by their `id`
         self._held: dict[int, tuple[Cells, Values]] = {}
@@ -420,6 +423,12 @@ class Puns:
 
     def add(self, root: Root) -> None:
         self._found.add(root)
+
+    def open(self) -> None:
+        if not self.opened:
+            self.opened = True
+            self._of_one_class.clear()
+            self._known.clear()
 
     def has(self, root: Root, inner: Cells) -> bool:
         """Whether an object with these cells is used as one of several classes."""
@@ -456,7 +465,7 @@ class Puns:
         """Whether some of these members are of different classes."""
         if names not in self._known:
             assert self._apart is not None
-            self._known[names] = any(self._apart(a, b) for a in names for b in names if a < b)
+            self._known[names] = any(self._apart(a, b, self.opened) for a in names for b in names if a < b)
         return self._known[names]
 
 

@@ -150,6 +150,7 @@ MAKES_OBJECTS = re.compile(
     re.DOTALL,
 )
 # integers in each class of the standard library, and its types of elements (C++17, [container.requirements.general])
+_OF_CLOCKS = frozenset(("time_point", "duration", "rep", "period"))  # C++17, 23.17.3 [time.clock.req]
 _SIZES = frozenset(("size_type", "difference_type"))
 _OF_ELEMENTS = re.compile(r"std::\w+\s*<.*>::(?:value|element|mapped|key|first|second)_type(?: const)?", re.DOTALL)
 SPECIFIERS = re.compile(r"^(?:(?:typename|struct|class|const|volatile)\s+)+")
@@ -865,7 +866,8 @@ class Declarations:
         last = rest[-1] if rest else first
         if name in followed or self._is_other(name):
             return False
-        if len(rest) == 1 and is_standard(first) and last in _SIZES and not self._other_names(first):
+        of_standard = _SIZES | _OF_CLOCKS if first.endswith("_clock") else _SIZES
+        if len(rest) == 1 and is_standard(first) and last in of_standard and not self._other_names(first):
             return False
         if meant := self._other_names(first):
             followed.add(name)

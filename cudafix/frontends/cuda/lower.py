@@ -41,6 +41,7 @@ from cudafix.frontends.cuda.declarations import (
 from cudafix.frontends.cuda.directives import scan
 from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES
 from cudafix.frontends.cuda.kernels import summarize
+from cudafix.frontends.cuda.retyping import taken_for_others
 from cudafix.frontends.cuda.second_names import of_c_linkage, second_names
 from cudafix.frontends.cuda.source import Parsed
 from cudafix.frontends.cuda.statements import Statements, lower_defaults, lower_function
@@ -163,6 +164,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         | file.parameters_of_templates,
         of_c_linkage(unique.values(), parsed.path, root) if b'"C"' in parsed.original else frozenset(),
         frozenset(found.friends),
+        taken_for_others(parsed, found),
     )
 
 

@@ -62,6 +62,7 @@ _OWNS = frozenset(("shared_ptr", "unique_ptr", "reset"))
 _MADE_EXPLICITLY = re.compile(r"(?:vector|array|deque|list|(?:unordered_)?(?:multi)?(?:map|set)|unique_ptr|thread)<")
 """The classes of the standard library of which no object is made by a conversion ([container.requirements])."""
 _ARRAY = re.compile(r"(?:const )?(?:std::)?array\s*<[^&]*>(?: &)?")
+_ROW_OF_OBJECTS = re.compile(r"(?:const )?std::(?:vector|array|deque)<[^*]*>[ &]*\Z")
 _THREAD = re.compile(r"(?:std::)?j?thread")
 _SWAPS = frozenset(("swap", "exchange"))
 # the functions of the standard library that assign what they are given, or what that points to
@@ -1132,6 +1133,9 @@ class Objects(Expressions):
         kinds = index.returned(name) - {""} | {f"{kind} &" for kind in index.referred(name) - {""}}
         kind = kinds.pop() if len(kinds) == 1 else ""
         standard = (kind.startswith("std::optional<") or KEEPS_REFERENCES.search(kind)) and name in self.file.hosts
+        if _ROW_OF_OBJECTS.match(kind) and receiver is not None:  # whose methods are called on its elements
+            element = ir.template_arguments(kind.strip(" &"))[0]
+            return kind if index.class_of(element) is not None and not index.names_type(element) else ""
         return kind if standard or index.class_of(kind.strip(" *&")) is not None else ""
 
     # -- new and delete -----------------------------------------------------------------------------------------------

@@ -16,6 +16,10 @@ _USING = re.compile(rb"\busing\s+(\w+)\s*(?:\[\[[^\]]*\]\]\s*)?=([^;{}]*);")
 _TYPEDEF = re.compile(rb"\btypedef\b([^;{}()]*?[\s&*>\]])(\w+)\s*;")
 _TYPEDEF_OF_REFERENCE = re.compile(rb"\btypedef\b([^;{}()&]*)(&[^;{}()]*);")
 _REFERENCE_NAMED = re.compile(rb"&\s*(\w+)\s*(?=,|$)")
+# a class or an enumeration that a typedef declares and names, up to what it is called (C++17, 10.1.3 [dcl.typedef] 9)
+_TYPEDEF_OF_BODY = re.compile(rb"\btypedef\b[^;{}()]*\b(?:struct|class|union|enum)\b[^;{}]*(?=\{)")
+_BRACE = re.compile(rb"[{}]")
+_DECLARED = re.compile(rb"([*&]?)\s*(\w+)\s*(?:\[[^\]]*\]\s*)?\Z")
 _TO_ARRAY = re.compile(rb"\btypedef\b[^;{}()]*\(\s*&&?\s*(\w+)\s*\)")
 _WORD = re.compile(r"(?<![\w:])[A-Za-z_]\w*")
 _QUALIFIERS = re.compile(r"^(?:(?:const|volatile|typename|struct|class)\b\s*)+|(?:\s*\b(?:const|volatile))+$")
@@ -63,7 +67,22 @@ def other_names(text: bytes) -> dict[str, tuple[str, ...]]:
             add(name, meant + b"&")
     for name in _TO_ARRAY.findall(text):
         add(name, b"auto &")
+    for name, refers in _named_bodies(text):
+        add(name, b"auto &" if refers else b"struct {}")
     return found
+
+
+def _named_bodies(text: bytes) -> Iterator[tuple[bytes, bool]]:
+    """The names that typedefs give to what they define, and whether they are those of references to it."""
+    for head in _TYPEDEF_OF_BODY.finditer(text):
+        depth = 0
+        for brace in _BRACE.finditer(text, head.end()):
+            depth += 1 if brace[0] == b"{" else -1
+            if not depth:
+                for declared in text[brace.end() :].partition(b";")[0].split(b","):
+                    if (name := _DECLARED.search(declared)) is not None:
+                        yield name[2], name[1] == b"&"
+                break
 
 
 def gives_references(text: bytes, is_reference: Callable[[str], bool]) -> bool:
@@ -96,8 +115,8 @@ class References:
         is_parameter: Callable[[str], bool],
         open_parameters: Callable[[], bool],
     ) -> None:
-        self._meanings = meanings
-        self._is_parameter = is_parameter
+        self.meanings = meanings
+        self.is_parameter = is_parameter
         self._open_parameters = open_parameters
 
     def written_out(self, kind: str) -> str:
@@ -120,7 +139,7 @@ class References:
         if not kind or kind.endswith(("*", "]", "...")) or kind.startswith("auto"):
             return kind, False
         if kind.endswith(")"):  # of a function; or what a macro makes of its arguments
-            made = self._meanings(kind.partition("(")[0])
+            made = self.meanings(kind.partition("(")[0])
             return ("auto", True) if any(self._of(one, through)[1] for one in made) else (kind, False)
         listed = template_arguments(kind) if kind.endswith(">") else []
         last = plain.rpartition("::")[2]
@@ -128,25 +147,25 @@ class References:
             return self._of_library(kind, last, listed, through)
         if last in through:
             return kind, False
-        meant = [one for one in self._meanings(last) if _outer(one) != plain]
+        meant = [one for one in self.meanings(last) if _outer(one) != plain]
         if meant:
             inner = through | {last}
             found = [self._of(one, inner) for one in meant]
             if all(refers for _, refers in found):
                 referred = {one for one, _ in found}
                 one = referred.pop()
-                if self._is_parameter(one) and len(listed) == 1:  # `template <class T> using R = T &;`
+                if self.is_parameter(one) and len(listed) == 1:  # `template <class T> using R = T &;`
                     one = self._of(listed[0], inner)[0]
                 return (one if not referred else "auto"), True
             if all(refers is False for _, refers in found) and not any(self.may_be(one) for one in listed):
                 return kind, False
             return kind, None
         if plain == last:
-            if self._is_parameter(last):
+            if self.is_parameter(last):
                 return kind, None if self._open_parameters() else False
             return kind, None if last.endswith("_t") and _OF_C.fullmatch(last) is None else False
         home = kind[: len(kind) - len(last)].rstrip(": ")
-        if last in _MEMBERS and (home.endswith(">") or self._is_parameter(home)):
+        if last in _MEMBERS and (home.endswith(">") or self.is_parameter(home)):
             return kind, None
         return kind, False
 

@@ -448,7 +448,7 @@ class Effects(Allocations):
             for n in range(len(path) + 1)
             if path[:n] in state.env[root]
         ]
-        local = bool(cells) and all(root[0] == "local" for root, _ in cells)
+        local = bool(cells) and all(root[0] == "local" and not self.puns.is_known(root) for root, _ in cells)
         return local and all(values == {mem.ZERO} for values in stored)
 
     def _seems_pointer(self, expr: ir.Expr, held: Values) -> bool:

@@ -39,7 +39,7 @@ from cudafix.own_events import OwnEvents
 from cudafix.pairs import in_one_function
 from cudafix.programs import Part
 from cudafix.refusals import REFUSALS
-from cudafix.repair import Group, Plan, Refused, Repair, groups_of, only_read, static_refusal
+from cudafix.repair import Group, Plan, Refused, Repair, groups_of, only_read, settled_sites, static_refusal
 from cudafix.rewrite import TOO_LARGE_WORDS, HandedOver, Rewriter, shared_words, starts_at
 from cudafix.tree import Tree, Variant, View, is_included_by_a_program
 
@@ -264,11 +264,25 @@ class Cluster:
         """Whether something is said about a file, and may be written to it: it is not only read."""
         return path not in self.config.context
 
-    def run(self, overlay: Overlay, view: View, known: frozenset[object] | None = None) -> Outcome:
+    def run(
+        self,
+        overlay: Overlay,
+        view: View,
+        known: frozenset[object] | None = None,
+        settled: Callable[[Outcome], bool] | None = None,
+    ) -> Outcome:
         """Raises OutOfBudget where the program is too large, or has been run too often."""
         if self.steps[view.root.span] > MOST_STEPS or self.steps.total() > MOST_OF_A_CLUSTER:
             raise check.OutOfBudget
-        found = check.run(view.program, self.tables, overlay, view.root, per_thread=self.per_thread, known=known)
+        found = check.run(
+            view.program,
+            self.tables,
+            overlay,
+            view.root,
+            per_thread=self.per_thread,
+            known=known,
+            settled=settled,
+        )
         self.steps[view.root.span] += found.steps
         return found
 
@@ -277,7 +291,7 @@ class Cluster:
         that are too large are left out and their sites refused: where one configuration is, the others from the same
         root count as too large, and after `TOO_LARGE` roots all that are left. A view is not run if all that it may
         allocate or free has been refused for what another view does with it: no further run can take such a reason
-        back.
+        back. For the same reason a run ends as soon as it has found one for each of them.
         """
         outcomes: list[Outcome] = []
         fitting: list[View] = []
@@ -285,7 +299,7 @@ class Cluster:
         decided: set[Key] = set()
         alike = _Alike(self.tables, self.views)
         for view in self.views:
-            moved = self._may_move(view) if decided else None
+            moved = self._may_move(view)
             if moved is not None and moved.all <= decided:
                 continue
             if view.root.span not in left_out and len(left_out) < TOO_LARGE:
@@ -296,11 +310,14 @@ class Cluster:
                     self.alike.setdefault(id(first), []).append((view, _differences(first, view)))
                     continue
                 try:
-                    found = self.run(Overlay(), view)
+                    found = self.run(
+                        Overlay(), view, settled=_refuses(moved.all - decided) if moved is not None else None
+                    )
                     outcomes.append(found)
                     fitting.append(view)
                     refused = (g for g in groups_of([found]) if static_refusal(g, [found]) is not None)
                     decided.update(key for group in refused for key, _ in group.sites())
+                    decided |= settled_sites(found)
                     continue
                 except check.OutOfBudget:
                     left_out.add(view.root.span)
@@ -670,6 +687,15 @@ class Cluster:
             if not violation.is_assumed and (violation.kind, violation.later.span) not in known:
                 return f"{violation.words}: {violation.later.text}"
         return None
+
+
+def _refuses(sites: frozenset[Key]) -> Callable[[Outcome], bool]:
+    """Whether a run has found what refuses all of these sites, whatever else it finds."""
+
+    def settled(outcome: Outcome) -> bool:
+        return sites <= settled_sites(outcome)
+
+    return settled
 
 
 class _TooLarge(Exception):

@@ -337,6 +337,14 @@ def static_refusal(group: Group, outcomes: Iterable[Outcome]) -> Refused | None:
     return None
 
 
+def settled_sites(outcome: Outcome) -> set[Key]:
+    """The sites that a run of the program has refused for good, however it goes on: an obstacle of one of them, or what
+    else a free may give back, stays.
+    """
+    found = {key for group in groups_of([outcome]) if group.obstacles for key, _ in group.sites()}
+    return found | {key for key, free in outcome.frees.items() if free.frees_other & {"external", "nothing"}}
+
+
 def only_read(path: str, span: ir.Span, what: str) -> Refused:
     """The refusal of what would need an edit in a file that was not given, but read with those that were."""
     text = f"{what} is in `{path}`, which would have to change with it and was not given"

@@ -232,3 +232,38 @@ def test_overloads_that_call_each_other_are_run_once_each(monkeypatch: pytest.Mo
     report = driver.analyze({"main.cu": source}, Config())
     assert report.findings
     assert not report.refusals
+
+
+LAUNCHES = 300
+SETTLED_FIRST = """#include <cuda_runtime.h>
+__global__ void k(int n);
+__global__ void use(float *v);
+void keep(float *v);
+int main() {{
+    float *v, *w;
+    cudaMalloc(&v, 4);
+    keep(v);
+    cudaFree(v);
+    {launches}
+    {pair}
+    return 0;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("pair", "names"),
+    [
+        pytest.param("", {"unknown_call"}, id="nothing is left to find out"),
+        pytest.param("cudaMalloc(&w, 4); use<<<1, 1>>>(w); cudaFree(w);", {"budget"}, id="another pair comes last"),
+    ],
+)
+def test_a_run_ends_when_all_that_it_may_move_is_refused(
+    pair: str, names: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for limit, steps in (("MAX_STEPS", 100), ("MAX_COARSE_STEPS", 100), ("LOOK_AFTER", 20), ("LOOK_AGAIN", 10)):
+        monkeypatch.setattr(engine, limit, steps)
+    source = SETTLED_FIRST.format(launches="k<<<1, 1>>>(1);\n    " * LAUNCHES, pair=pair)
+    report = driver.analyze({"main.cu": source.encode()}, Config())
+    assert not report.findings
+    assert {refusal.name for refusal in report.refusals} == names

@@ -6,7 +6,8 @@ pending that the function waited for, and may look at anything when it returns (
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
 
@@ -17,7 +18,7 @@ from cudafix.ordering import memory as mem
 from cudafix.ordering.classes import Classes
 from cudafix.ordering.clients import assumption, called, is_client, never_runs, roots
 from cudafix.ordering.effects import Effects
-from cudafix.ordering.engine import OutOfBudget
+from cudafix.ordering.engine import OutOfBudget, Settled
 from cudafix.ordering.frames import State
 from cudafix.ordering.machine import Followed
 from cudafix.ordering.memory import Environment, Values
@@ -36,14 +37,15 @@ def run(
     *,
     per_thread: bool = False,
     known: frozenset[object] | None = None,
+    settled: Callable[[Outcome], bool] | None = None,
 ) -> Outcome:
     """Run one root. Raises OutOfBudget when the program is too large. `known` violations (kind and place) are the
-    original's.
+    original's. A run ends where what it has found is `settled`, which no further step may take back.
 
     A loop over a family is proved for a generic round, so that all its loops are known to run together. That there may
     be no round at all is looked at apart: what is wrong then is added to the outcome.
     """
-    engine = _once(program, tables, overlay, root, per_thread, frozenset())
+    engine = _once(program, tables, overlay, root, per_thread, frozenset(), settled=settled)
     outcome = engine.outcome
     if known is not None and any((v.kind, v.later.span) not in known and not v.is_assumed for v in outcome.violations):
         return outcome  # not proved as it is
@@ -84,15 +86,17 @@ def _once(
     per_thread: bool,
     empty: frozenset[str],
     straight: bool = False,
+    settled: Callable[[Outcome], bool] | None = None,
 ) -> Effects:
     ways: dict[int, list[Followed]] = program.kept("what is followed", dict)
     left = ways.setdefault(id(root), list(Followed))
     steps = 0
     while True:
         engine = Effects(program, tables, overlay, per_thread)
-        engine.empty, engine.straight, engine.followed = empty, straight, left[0]
+        engine.empty, engine.straight, engine.followed, engine.settled = empty, straight, left[0], settled
         try:
-            start(engine, root)
+            with suppress(Settled):
+                start(engine, root)
             engine.outcome.steps = steps + engine.steps
             _measures(engine)
             return engine

@@ -215,14 +215,15 @@ class Effects(Allocations):
         """
         if call.receiver is not None and call.callee not in _KEEPS_SIZE:
             state.env.resized(self.cells(state, call.receiver) or None)
+        if call.receiver is not None or last(call.callee) in _LOOKS_AT or call.callee.startswith("cu"):
+            return
         for role, expr in zip(roles_of(api, len(call.given)), call.given, strict=False):
             if role == "swap" or isinstance(expr, ir.Const | ir.FuncRef):
                 continue
             led = [v.cell for v in self.reachable(state, self.whole(state, expr)) if isinstance(v, mem.Ref)]
-            if call.receiver is None and isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
+            if isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
                 led += self.cells(state, expr)
-            if call.receiver is None and last(call.callee) not in _LOOKS_AT and not call.callee.startswith("cu"):
-                self.lend(state, led)
+            self.lend(state, led)
 
     def _may_ask_the_device(self, command: ir.Expr) -> bool:
         """Whether a program that a command starts may be one that asks the device: unless all that it starts are known
@@ -461,7 +462,7 @@ class Effects(Allocations):
             for n in range(len(path) + 1)
             if path[:n] in state.env[root]
         ]
-        local = bool(cells) and all(root[0] == "local" for root, _ in cells)
+        local = bool(cells) and all(root[0] == "local" and not self.puns.is_known(root) for root, _ in cells)
         return local and all(values == {mem.ZERO} for values in stored)
 
     def _seems_pointer(self, expr: ir.Expr, held: Values) -> bool:

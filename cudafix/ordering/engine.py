@@ -23,7 +23,7 @@ from cudafix.ordering.machine import Followed, Machine
 from cudafix.ordering.memory import Cell, Root, Values
 from cudafix.ordering.pageable import has_its_own, shows_elements_of_others
 from cudafix.ordering.plain import NUMBERS, beside_elements, stored_as_bytes
-from cudafix.ordering.program import Key, Overlay, Point, Site, Wrong, key_of
+from cudafix.ordering.program import Key, Outcome, Overlay, Point, Site, Wrong, key_of
 from cudafix.ordering.reach import Within
 from cudafix.ordering.state import FRESH, HOST, STATUS, Bits, In, numbers
 from cudafix.ordering.stream_names import named_streams
@@ -42,8 +42,16 @@ ADDRESS_OF_A_DEVICE = re.compile(r"(?!0[xX]?0*[uUlL]*$)\d[\da-fA-FxX']*[uUlLzZ]*
 _OWNER = re.compile(r"(?:unique|shared|scoped|auto)_?ptr", re.IGNORECASE)
 
 
+LOOK_AFTER, LOOK_AGAIN = 2_000, 500
+"""Steps after which a run asks for the first time, and again, whether all that it could find out is settled."""
+
+
 class OutOfBudget(Exception):
     """The program is too large for the proof; nothing in it is rewritten."""
+
+
+class Settled(Exception):
+    """What a run is for is settled: nothing that comes can change it."""
 
 
 def _owns(kind: str) -> bool:
@@ -125,6 +133,8 @@ class Engine(Machine):
 
     def __init__(self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool) -> None:
         super().__init__(program, tables, overlay, per_thread)
+        self.settled: Callable[[Outcome], bool] | None = None  # whether no further step can change what is asked
+        self._look_at = LOOK_AFTER
         self.returned_inside: dict[mem.Path, Values] = {}  # of the call that ended last
         self.referred: Values = mem.NOTHING  # by what the call that ended last has returned
         self._families: dict[int, bool] = {}
@@ -670,8 +680,12 @@ class Engine(Machine):
         self.step(cells // CELLS_OF_A_STEP)
 
     def step(self, number: int = 1) -> None:
-        """Count steps against what the proof of a program may cost. Raises OutOfBudget."""
+        """Count steps against what the proof of a program may cost. Raises OutOfBudget, or Settled."""
         self.steps += number
+        if self.settled is not None and self.steps >= self._look_at:
+            self._look_at = self.steps + LOOK_AGAIN
+            if self.settled(self.outcome):
+                raise Settled
         if self.steps > (MAX_COARSE_STEPS if self.followed is Followed.NONE else MAX_STEPS):
             raise OutOfBudget
 

@@ -30,6 +30,7 @@ _OWNED: Path = (FIRST, ("field", "ptr"))
 _SHRUNK: Step = ("field", ir.SHRUNK)
 _SIZE: Step = ("field", ir.SIZE)
 REFERRED: Path = (("refers", ""),)  # of the result of a call that has returned a reference: to what
+_ANY_PART: Path = (("at", ANY),)  # of an object of which no member tells where its parts are, see `Puns`
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,27 +80,27 @@ class Function:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Other:
     """Anything that is neither a pointer nor a handle."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Mixed(Other):
     """Marks the sum of what a function may have stored in a place that was not followed (`cudafix.ordering.alone`)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Computed(Other):
     """Marks a value that was computed from the pointers and handles beside it: a number, or an object that has them."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Anywhere(Other):
     """An address that was made of text, bytes or a number: it may be that of any memory, whatever stands beside it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Unset:
     """Nothing yet: what a cell with a stream may hold where no stream was made on one of the paths."""
 
@@ -111,6 +112,7 @@ _Group: TypeAlias = str | int | tuple[str | int, ...]
 
 _LEADS = (Ptr, Ref, StreamValue, EventValue, Handle, Function, Anywhere)  # what is worth more than a number
 
+# there is one of each, so that comparing them takes no call
 OTHER = Other()
 MIXED = Mixed()
 COMPUTED = Computed()
@@ -130,12 +132,14 @@ def stream_of(handle: str) -> Root:
     return ("global", "", f"stream of {handle}")
 
 
+@lru_cache(maxsize=1 << 14)
 def reference(cell: Cell) -> Ptr | Ref:
     """`&cell`; the address of a memory object's first element is the pointer to the object."""
     root, path = cell
     return Ptr(int(root[1])) if root[0] == "memory" and path in ((FIRST,), ()) else Ref(cell)
 
 
+@lru_cache(maxsize=1 << 14)
 def at(value: Value, key: str) -> Cell | None:
     """The cell of `pointer[key]`, None if the value is no pointer."""
     if isinstance(value, Ptr):
@@ -181,6 +185,7 @@ def has_number(values: Values) -> bool:
     return any(isinstance(v, Number) for v in values)
 
 
+@lru_cache(maxsize=1 << 14)
 def moved(value: Value) -> Value | None:
     """`pointer + n`."""
     if isinstance(value, Ptr):
@@ -404,7 +409,7 @@ def _unwritten(inner: Cells, path: Path, meeting: _Wholes | None = None) -> Valu
 class Puns:
     """The objects that are used as objects of more than one class: where their parts are in memory, no member tells
     (C++20, 7.2.1 [basic.lval] 11, 11.4.1 [class.mem] 26). It is one set for all states of a program: what is in it once
-    stays there.
+    stays there. Once one is written it has one cell, `_ANY_PART`, which holds what all of its parts may hold.
     """
 
     def __init__(self, apart: Callable[[str, str, bool], bool] | None = None) -> None:
@@ -450,8 +455,15 @@ class Puns:
         self._of_one_class[id(inner)] = inner  # which is never changed, and so keeps its `id`
         return False
 
+    def is_known(self, root: Root) -> bool:
+        """Whether an object is known to be used as one of several classes."""
+        return root in self._found
+
     def held(self, inner: Cells) -> Values:
         """What a part of such an object may hold: any address in it, or any other one."""
+        whole = inner.get(_ANY_PART, NOTHING)
+        if ANYWHERE in whole and len(inner) == 1:
+            return whole - {MIXED} if MIXED in whole else whole
         if id(inner) not in self._held:
             if len(self._held) >= _MOST_KEPT:
                 self._held.clear()
@@ -467,6 +479,22 @@ class Puns:
             assert self._apart is not None
             self._known[names] = any(self._apart(a, b, self.opened) for a in names for b in names if a < b)
         return self._known[names]
+
+
+def _in_one(inner: Cells) -> Cells:
+    """The cells of an object that is used as one of several classes, as one."""
+    if not inner or (inner.keys() <= {_ANY_PART, REFERRED} and ANYWHERE in inner.get(_ANY_PART, NOTHING)):
+        return inner
+    parts = (values for path, values in inner.items() if path != REFERRED)
+    whole: Cells = {_ANY_PART: frozenset({ANYWHERE}).union(*parts)}
+    return whole | {REFERRED: inner[REFERRED]} if REFERRED in inner else whole
+
+
+def _either_in_one(mine: Cells, theirs: Cells) -> Cells:
+    """The same after one of two paths; `mine` itself if the other adds nothing."""
+    one, other = _in_one(mine), _in_one(theirs)
+    both = {path: one.get(path, NOTHING) | other.get(path, NOTHING) for path in one.keys() | other.keys()}
+    return mine if both == mine else both
 
 
 _MOST_KEPT = 4096
@@ -523,6 +551,8 @@ class Environment:
         return NO_CELLS if group is None else group.get(root, NO_CELLS)
 
     def _set(self, root: Root, cells: Cells) -> None:
+        if self.puns.is_known(root):
+            cells = _in_one(cells)
         self._to_change(_group(root))[root] = cells
 
     def _to_change(self, key: _Group) -> dict[Root, Cells]:
@@ -556,8 +586,11 @@ class Environment:
             old = mine.get(root)
             if old is None:
                 new[root] = _perhaps(cells, holds)
-            elif old is not cells and (merged := _either(old, cells, bool(self.owners))) is not old:
-                new[root] = merged
+            elif old is not cells:
+                punned = self.puns.is_known(root)
+                merged = _either_in_one(old, cells) if punned else _either(old, cells, bool(self.owners))
+                if merged is not old:
+                    new[root] = merged
         if new:
             self._to_change(key).update(new)
         return bool(new)
@@ -696,6 +729,10 @@ class Environment:
             inner = dict(self[root])
             held = _spread(inner, path, values, inner)
             inner[path] = values if strong else held | _sole(path, values)
+            if ANYWHERE in values:  # any bytes: its parts may be anything
+                n = len(path)
+                for part in [p for p in inner if len(p) > n and overlaps(p[:n], path)]:
+                    inner[part] |= values
             self._set(root, inner)
             self._renewed(root)
             if path == _OWNS:
@@ -814,6 +851,10 @@ class Environment:
         """The cells inside `cell`, itself included, as paths relative to it."""
         root, path = cell
         inner = self[root]
+        if inner and self.puns.is_known(root):
+            one = _in_one(inner)
+            referred = [(REFERRED, one[REFERRED])] if REFERRED in one and not path else []
+            return [*(((), one[_ANY_PART]), (_ANY_PART, one[_ANY_PART])), *referred] if _ANY_PART in one else referred
         if not path or not inner:
             return list(inner.items())
         n = len(path)

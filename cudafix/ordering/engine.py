@@ -477,7 +477,7 @@ class Engine(Machine):
             state.env.forget_inside(targets)
         if not isinstance(target, ir.Var) and mem.leading(values) and self.is_result(state, target):
             self.written_elsewhere(state, (), values, unseen=True)
-        if self.sized:
+        if self.sized and not self.in_python:  # where all that changes the size of a list says so
             state.env.resized(targets)
             if isinstance(value, ir.Opaque):  # an object that is made of a container may keep it
                 self.lend(state, (cell for part in value.parts for cell in self.cells(state, part)))
@@ -499,7 +499,10 @@ class Engine(Machine):
             return
         values = self.values(state, value)
         only = next(iter(values)) if len(values) == 1 else None
-        if not isinstance(only, mem.Number) and isinstance(value, ir.Var) and not self.loops:
+        if self.in_python:
+            said = self._bound(value, state) if not isinstance(only, mem.Number) else None
+            only = mem.Number(said) if said is not None else only
+        elif not isinstance(only, mem.Number) and isinstance(value, ir.Var) and not self.loops:
             said = self.named(state, self.cells(state, value), values, self.name_of("the number", (size, value)))
             only = mem.Number(said) if said is not None else None
         state.env.write(cells, frozenset({only if isinstance(only, mem.Number) else mem.OTHER}))
@@ -509,7 +512,7 @@ class Engine(Machine):
         known. None where it may be another number the next time.
         """
         cells = self.cells(state, size)
-        if len(cells) != 1 or not state.env.has_a_size(cells[0]) or cells[0][0] in self.lent | self.unfollowed:
+        if not self.is_of_one(state, cells):
             return None
         known = state.env.size(cells[0])
         if known is not None:
@@ -833,12 +836,34 @@ class Engine(Machine):
 
     def _if(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.If)
+        if stmt.test.kind == "is" and (found := self._is_of_class(state, stmt.test)) is not None:
+            return self.block(stmt.then if found else stmt.other, state)
         then, other = state, state.copy()
         if stmt.test.kind in ("nonnull", "null") and stmt.test.place is not None:
             some, none = (then, other) if stmt.test.kind == "nonnull" else (other, then)
             self._refine(some, none, stmt.test.place)
         one, two = self.block(stmt.then, then), self.block(stmt.other, other)
         return self._met(one, two, stmt, self.loops)
+
+    def _is_of_class(self, state: State, test: ir.Test) -> bool | None:
+        """Whether an object of Python is of a class, which it stays; None where that is not certain."""
+        leads = self.values(state, test.place) if test.place is not None else mem.NOTHING
+        found: set[bool | None] = {None} if not leads else set()
+        for value in leads:
+            made = isinstance(value, mem.Ptr) and self.is_container(value)
+            cell = mem.at(value, "0") if made else None
+            known = state.env.read((cell[0], (*cell[1], ("field", ir.CLASS)))) if cell is not None else mem.NOTHING
+            is_known = known and all(isinstance(one, mem.Number) for one in known)
+            found.add(
+                None
+                if not is_known
+                else True
+                if known == {mem.Number(test.text)}
+                else False
+                if mem.Number(test.text) not in known
+                else None
+            )
+        return found.pop() if len(found) == 1 else None
 
     def _met(self, one: State | None, two: State | None, at: object, loops: int) -> State | None:
         """Two paths meet, in so many loops. Either may have picked a device, and the program stays on it: outside of
@@ -965,7 +990,8 @@ class Engine(Machine):
     def _loop(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.Loop)
         if stmt.index is not None and stmt.range is not None:
-            if self.is_family(stmt) and (bounds := self.range_of(stmt, state)) is not None:
+            is_family = self.is_family(stmt) and self._leads_somewhere(stmt, state)
+            if is_family and (bounds := self.range_of(stmt, state)) is not None:
                 if not any(map(ranges.is_size, stmt.bounds)):
                     return self._family(stmt, bounds, state)
                 start = state.copy()
@@ -990,6 +1016,15 @@ class Engine(Machine):
             works = self.reach.device_work_in(loop.body, function.cls) or ranges.copies(loop, function)
             self._families[id(loop)] = works and ranges.picks(loop)
         return self._families[id(loop)]
+
+    def _leads_somewhere(self, loop: ir.Loop, state: State) -> bool:
+        """Whether what a loop picks may be more than numbers and texts: the lists of Python that it runs through hold
+        more, or it picks from others.
+        """
+        lists = ranges.lists_of(loop) if self.in_python else []
+        if not lists or any(base not in lists for base in ranges.picked_from(loop)):
+            return True
+        return any(mem.leading(self.values(state, ir.Index(one, ir.Opaque(())))) for one in lists)
 
     def _rounds(self, loop: ir.Loop, state: State, at_least_once: bool = False) -> State | None:
         """Any number of rounds, to a fixpoint."""
@@ -1112,12 +1147,25 @@ class Engine(Machine):
         assert loop.range is not None
         if not self.in_python:
             return self._range_in_cuda(loop, loop.range, state)
+        if any(map(ranges.is_size, loop.bounds)):
+            return self._range_of_lists(loop, loop.range, state)
         bounds = [self._bound(place, state) for place in loop.bounds]
         if not bounds:
             return loop.range
         if None not in bounds:
             return loop.range.format(*bounds)
         return f"{loop.range} at {loop.span.start} of {self.frame.name}" if not self.loops else None
+
+    def _range_of_lists(self, loop: ir.Loop, text: str, state: State) -> str | None:
+        """A loop through lists side by side ends with the shortest one: it visits all elements if they are as many."""
+        names = ("" if self.loops else self.name_of("the number", (loop, n)) for n, _ in enumerate(loop.bounds))
+        sizes = [
+            self._size_of(state, place, name)
+            for place, name in zip(loop.bounds, names, strict=True)
+            if isinstance(place, ir.Field)
+        ]
+        alike = len(sizes) == len(loop.bounds) and len(set(sizes)) == 1
+        return text.format(sizes[0]) if alike and sizes[0] is not None else None
 
     def _range_in_cuda(self, loop: ir.Loop, text: str, state: State) -> str | None:
         """The text tells apart what is assigned again in the function; what a variable holds that somebody else may

@@ -316,6 +316,8 @@ class Calls(Functions):
             for value in given:
                 self.emit(ir.Assign(Index(made, NOTHING), value, self.span(node)))
             return made
+        if dotted == "builtins.len" and len(every) == 1 and is_place(every[0]):
+            return choice(Field(deref(every[0]), ir.SIZE), *asked)
         if dotted.startswith("builtins.") and last in _NO_ADDRESS:
             return NOTHING
         inside = [Index(v, NOTHING) for v in given] if ANYTHING.match(dotted) else []
@@ -341,6 +343,7 @@ class Calls(Functions):
         if not INTO.match(callee):
             return []
         for place in places:
+            self.resized(place, node)
             for other in (one for one in places if one != place):
                 self.emit(ir.Assign(Index(place, NOTHING), choice(other, Index(other, NOTHING)), self.span(node)))
         return [Index(place, NOTHING) for place in places]
@@ -507,6 +510,13 @@ class Calls(Functions):
             done = self._cupy_method(node, f"{origin}.{name}", base)
             if done is not None:
                 return done
+        if origin is None and name not in self.unit.methods.every:
+            return self.by_class(node, name, base, lambda: self._method_by_name(node, func, origin, base))
+        return self._method_by_name(node, func, origin, base)
+
+    def _method_by_name(self, node: cst.Call, func: cst.Attribute, origin: str | None, base: Expr) -> Expr:
+        """A method of an object that is none of CuPy's own, as far as is known."""
+        name = func.attr.value
         if name == "fill":
             self.stored_by_device(node, func.value, base)
         if name in ("enter_context", "__enter__"):

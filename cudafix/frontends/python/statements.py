@@ -154,6 +154,8 @@ class Statements(Expressions):
         reads = tuple(ir.Index(v, NOTHING) for v in (old, given) if is_place(v))
         asked = self.operator(node, node.operator, [(target, old), (value, given)])
         if place is not None:
+            if is_place(old):  # perhaps of a list, which takes more elements
+                self.resized(old, node)
             if isinstance(node.operator, cst.AddAssign) and isinstance(value, cst.List | cst.ListComp):
                 self.emit(Assign(ir.Index(place, NOTHING), ir.Index(given, NOTHING), self.span(node)))
                 return
@@ -582,6 +584,9 @@ class Statements(Expressions):
             entered = self._context_method(node, cls, "__enter__", value) or value
         elif (origin or "").startswith("tensorrt.") or self._makes_context(item.item):
             pass  # it gives itself, and does nothing at the end
+        elif origin is None and meaning is None and is_place(value) and self.uses_cupy():
+            self._perhaps_stream(node, items, value)
+            return
         elif not (isinstance(meaning, Dotted) and meaning.name.startswith(_PLAIN_CONTEXTS)) or (
             CLOSES.get(meaning.name) in self.unit.methods.every
         ):
@@ -614,6 +619,20 @@ class Statements(Expressions):
             self._c_call(node, "cudaSetDevice", (before,))
             return
         self._current(node, items, ir.Field(deref(value), "ptr"))
+
+    def _perhaps_stream(self, node: cst.With, items: list[cst.WithItem], value: Expr) -> None:
+        """`with x:` of what may be a stream of CuPy, as far as the text says."""
+        span, test = self.span(node), ir.Test("is", value, STREAM)
+        before, entered = self.temporary(), self.temporary()
+        self.emit(Assign(before, CURRENT, span))
+        with self.block() as other:
+            self.emit(Assign(entered, self.unknown("with " + self.source.text(items[0].item), node, (value,)), span))
+            self.perhaps_current(node, value)
+        then = (Assign(CURRENT, ir.Field(deref(value), "ptr"), span), Assign(entered, value, span))
+        self.emit(ir.If(test, then, tuple(other), span))
+        if items[0].asname is not None:
+            self.bind(items[0].asname.name, [entered])
+        self._leaving(node, items, lambda: self.emit(ir.If(test, (Assign(CURRENT, before, span),), (), span)))
 
     def _current(self, node: cst.With, items: list[cst.WithItem], handle: Expr) -> None:
         """The stream that was current is so again behind the block, and behind an exception that leaves it."""

@@ -286,6 +286,8 @@ class Calls(Functions):
             return choice(value, *self.asks_all(dotted, node, [(node.args[0].value, value)]))
         if dotted in _CONTAINERS:
             return self._container_call(node)
+        if dotted == "builtins.len" and (own := self._own_length(node)) is not None:
+            return own
         every, seen = self.pure(node)
         if dotted in _REPLACES:  # the fields of a new object; those of the old one are as they were
             for argument, value in zip(node.args[1:], every[1:], strict=True):
@@ -324,6 +326,18 @@ class Calls(Functions):
         same = every[:1] if dotted in _REPLACES else ()
         asked += self._made(node, dotted)
         return choice(result, *asked, *inside, *same, *self._kept_in(node, dotted, given), *map(opaque, given))
+
+    def _own_length(self, node: cst.Call) -> Expr | None:
+        """`len(x)` of an object of a class of the program: what its `__len__` gives. None for any other."""
+        cls = self.resolver.cls_of(node.args[0].value) if len(node.args) == 1 else None
+        method = self.unit.modules.method(cls.outline, cls.cls, "__len__") if cls is not None else None
+        if cls is None or method is None or any(one.outside for one in cls.outline.related(cls.cls)):
+            return None
+        if self._overrides(method) or self.cannot_be_called(method.node, method.outline):
+            return None
+        result = self.temporary()
+        self.call_ir(node, method.name, (), deref(self.value(node.args[0].value)), result)
+        return result
 
     def _made(self, node: cst.Call, callee: str) -> list[Expr]:
         """What a function of a library makes, where it may be an object that the program puts something into."""

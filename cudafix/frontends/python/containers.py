@@ -420,15 +420,15 @@ class Containers(Special):
         if isinstance(target, cst.Subscript) and isinstance(place, Index):
             self.asks(("__setitem__",), target, [(target.value, place.base)], (place.index, value))
 
-    def unpack(self, target: cst.BaseExpression, value: Expr) -> None:
-        """`a, b = value`."""
+    def unpack(self, target: cst.BaseExpression, value: Expr, display: bool = False) -> None:
+        """`a, b = value`. `display`: a tuple or list that is written there, which asks nobody."""
         if not isinstance(target, cst.Tuple | cst.List):
             place = self.target(target)
             if place is not None:
                 self.store(target, place, value, self.span(target))
             return
         starred = any(isinstance(e, cst.StarredElement) for e in target.elements)
-        more = self.looked_through(value, target)
+        more = self.looked_through(value, target) if not display else []
         for number, element in enumerate(target.elements):
             item: Expr = choice(Index(value, Const(str(number)) if not starred else NOTHING), *more)
             if isinstance(value, Opaque):

@@ -271,7 +271,7 @@ class Statements(Expressions):
                     if place is not None:
                         self.emit(Assign(place, Const(text or ""), self.place.span))
                 return
-        self.unpack(target, given)
+        self.unpack(target, given, isinstance(node, cst.Tuple | cst.List))
 
     def assign_api(self, target: cst.BaseExpression, call: ApiCall, node: cst.BaseExpression) -> None:
         wanted: dict[int, cst.BaseExpression] = {}

@@ -33,6 +33,8 @@ object ends.
 """
 CLASS = "<class>"
 """A field of an object of Python: the class that it is of, and those that this one derives from."""
+NOT_KEPT = "<not kept yet>"
+"""The class of the object that stands for the result of a function which runs once, before it has run."""
 _MAX_NAMES = 50
 _ANY = "|"
 _HELD = "*"

@@ -846,24 +846,25 @@ class Engine(Machine):
         return self._met(one, two, stmt, self.loops)
 
     def _is_of_class(self, state: State, test: ir.Test) -> bool | None:
-        """Whether an object of Python is of a class, which it stays; None where that is not certain."""
+        """Whether an object of Python is of a class, which it stays; None where that is not certain. A number is of
+        none, and neither is a stream, an event or an address, which are numbers.
+        """
         leads = self.values(state, test.place) if test.place is not None else mem.NOTHING
-        found: set[bool | None] = {None} if not leads else set()
+        found: set[bool | None] = set() if leads else {None}
         for value in leads:
-            made = isinstance(value, mem.Ptr) and self.is_container(value)
-            cell = mem.at(value, "0") if made else None
-            known = state.env.read((cell[0], (*cell[1], ("field", ir.CLASS)))) if cell is not None else mem.NOTHING
-            is_known = known and all(isinstance(one, mem.Number) for one in known)
-            found.add(
-                None
-                if not is_known
-                else True
-                if known == {mem.Number(test.text)}
-                else False
-                if mem.Number(test.text) not in known
-                else None
-            )
+            if isinstance(value, mem.Ptr) and value.object != mem.EXTERNAL and not value.interior:
+                classes = self._said_class(state, value)
+                known = bool(classes) and all(isinstance(one, mem.Number) for one in classes)
+                one = mem.Number(test.text) in classes
+                found.add(one if known and (not one or len(classes) == 1) else None)
+            else:
+                found.add(False if isinstance(value, mem.StreamValue | mem.EventValue | mem.Number) else None)
         return found.pop() if len(found) == 1 else None
+
+    def _said_class(self, state: State, value: mem.Ptr) -> Values:
+        """What says of which class an object of Python is; nothing where nobody says it."""
+        cell = mem.at(value, "0") if self.is_container(value) else None
+        return state.env.read((cell[0], (*cell[1], ("field", ir.CLASS)))) if cell is not None else mem.NOTHING
 
     def _met(self, one: State | None, two: State | None, at: object, loops: int) -> State | None:
         """Two paths meet, in so many loops. Either may have picked a device, and the program stays on it: outside of
@@ -1034,6 +1035,13 @@ class Engine(Machine):
         if not at_least_once:
             out = current.copy() if current is not None else None
         again = False
+        if self._keeps_nothing(state):
+            first = self._round(loop, current)  # this one may run what runs once, and no other one
+            if first is None:
+                return out
+            head = first
+            current = self.block(loop.condition, head.copy())
+            out = joined(out, current.copy() if current is not None else None)
         while True:
             end = self._round(loop, current)
             if end is None:
@@ -1047,6 +1055,15 @@ class Engine(Machine):
             if not head.join(end):
                 return out
             current = self.block(loop.condition, head.copy())
+
+    def _keeps_nothing(self, state: State) -> bool:
+        """Whether a function that runs once may not have run yet."""
+        held = (inner.get((), mem.NOTHING) for root, inner in state.env if root[2].endswith("::<kept>"))
+        return any(
+            isinstance(value, mem.Ptr) and mem.Number(ir.NOT_KEPT) in self._said_class(state, value)
+            for values in held
+            for value in values
+        )
 
     def _round(self, loop: ir.Loop, state: State | None) -> State | None:
         self.frame.continues.append(None)

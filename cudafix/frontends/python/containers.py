@@ -140,6 +140,10 @@ class Containers(Special):
             return None
         if name in STORES:
             values = self.given(node)
+            at = self.filling.get(node)
+            if at is not None:
+                self.emit(ir.Assign(Index(base, at), values[0], self.span(node)))
+                return NOTHING
             for argument, value in list(zip(node.args, values, strict=True))[STORES[name] :]:
                 stored: Expr = value
                 if name in ("extend", "update") and argument.keyword is None and is_place(value):
@@ -281,7 +285,8 @@ class Containers(Special):
             name = meaning.name if isinstance(meaning, Dotted) else ""
             args = [a.value for a in node.args if a.keyword is None and not a.star]
             if name == "builtins.zip":
-                return bool(args) and len(args) == len(node.args) and all(self._is_of_rows(one, True) for one in args)
+                plain = [a for a in node.args if a.keyword is None or a.keyword.value != "strict"]
+                return bool(args) and len(args) == len(plain) and all(self._is_of_rows(one, True) for one in args)
             if name == "builtins.reversed" and inside:  # another order than that of the others
                 return False
             if name == "builtins.enumerate":

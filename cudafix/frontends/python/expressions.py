@@ -385,8 +385,8 @@ class Expressions(Calls):
             value = self.value(inner.value)
             self._picked_by(inner.value, value)
             text = literal(inner.value)
-            if text is not None:
-                return Const(text) if not text.startswith("-") else NOTHING
+            if text is not None:  # `x[True]` is `x[1]`, and so is `x[1.0]` of a dictionary
+                return Const(text) if text.isdigit() or text.startswith('"') else NOTHING
             return value if isinstance(value, Var) else NOTHING
         for element in index:
             part = element.slice

@@ -12,6 +12,7 @@ from cudafix.frontends.python import bindings, checks
 from cudafix.frontends.python.checks import Parts, Result, Symbol
 from cudafix.frontends.python.decorators import PLAIN, Forwarder, forwarders, is_cache, runs_once
 from cudafix.frontends.python.expressions import Expressions
+from cudafix.frontends.python.filling import filled
 from cudafix.frontends.python.functions import DEVICE, TRANSPARENT, default_of
 from cudafix.frontends.python.generators import (
     ENTER,
@@ -74,7 +75,10 @@ class Statements(Expressions):
             for small in body.body:
                 self.small(small, "its body is on the line of its header")
             return
-        for statement in body.body:
+        for number, statement in enumerate(body.body):
+            if isinstance(statement, cst.For):
+                before = [one for one in body.body[:number] if isinstance(one, cst.BaseStatement)]
+                self.filling.update(dict.fromkeys(filled(before, statement, self.scope)))
             self.statement(statement)
 
     def at(self, node: cst.CSTNode, blocked: str | None = None) -> None:
@@ -534,7 +538,10 @@ class Statements(Expressions):
             self.problem("coroutine", node)
         assigned = bindings_of(node.body)
 
+        ours = [call for call, index in self.filling.items() if index is None]
+
         def body(index: Var | None) -> None:
+            self.filling.update({call: index for call in ours if index is not None})
             self.loops += 1
             self.statements(node.body)
             self.loops -= 1
@@ -542,7 +549,12 @@ class Statements(Expressions):
         def safe(name: str) -> bool:
             return not assigned.assigned[name] and self._bounds_stay(node.iter, assigned.assigned)
 
-        self.iterate(node.target, node.iter, self.span(node), body, safe)
+        count = self.iterate(node.target, node.iter, self.span(node), body, safe)
+        for call in ours:
+            index = self.filling.pop(call)
+            if index is not None and count is not None and isinstance(call.func, cst.Attribute):
+                place = ir.Field(deref(self.value(call.func.value)), ir.SIZE)
+                self.emit(Assign(place, count, self.span(call)))
         self.loop_else(node.orelse)
 
     @staticmethod
@@ -732,8 +744,8 @@ class Statements(Expressions):
         may_catch: bool = False,
         fail: Callable[[], None] | None = None,
     ) -> None:
-        """The body of a `with`, and what happens at its end, however it is left; `fail` where an exception leaves it, if
-        that is something else. `may_catch`: an exception may go no further.
+        """The body of a `with`, and what happens at its end, however it is left; `fail` is what happens if an exception
+        leaves it, if that is something else. `may_catch`: an exception may go no further.
         """
         self.finals.append((leave, self.loops))
         with self.block() as body:
@@ -1002,7 +1014,7 @@ class Statements(Expressions):
 def function(
     unit: Unit, node: cst.FunctionDef | cst.Lambda, qual: str, parent: Scope | None, cls: Class | None
 ) -> None:
-    """Lower one function into the unit. If decorators stand in its place, it has another name, and they have its own."""
+    """Lower one function into the unit. If decorators stand in its place, these have its name, and it another one."""
     if isinstance(node, cst.FunctionDef):
         for number, one in enumerate(forwarders(node, unit.modules, unit.outline) or ()):
             inner = f"{name_of(qual)}::{PLAIN}{number}>"

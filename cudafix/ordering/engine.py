@@ -120,6 +120,10 @@ def _own_names(function: ir.Function) -> list[str]:
     return sorted(name for name in own if name not in referred and (name[:1] != "%" or name in declared))
 
 
+_FEW = 6
+"""How many rounds of a loop are looked at one by one, at most."""
+
+
 class Engine(Machine):
     """Runs statements. `cudafix.ordering.effects.Effects` adds what calls mean."""
 
@@ -992,6 +996,8 @@ class Engine(Machine):
         assert isinstance(stmt, ir.Loop)
         if stmt.index is not None and stmt.range is not None:
             is_family = self.is_family(stmt) and self._leads_somewhere(stmt, state)
+            if is_family and (count := self._listed_one_by_one(stmt, state)):
+                return self._one_by_one(stmt, count, state)
             if is_family and (bounds := self.range_of(stmt, state)) is not None:
                 if not any(map(ranges.is_size, stmt.bounds)):
                     return self._family(stmt, bounds, state)
@@ -1026,6 +1032,48 @@ class Engine(Machine):
         if not lists or any(base not in lists for base in ranges.picked_from(loop)):
             return True
         return any(mem.leading(self.values(state, ir.Index(one, ir.Opaque(())))) for one in lists)
+
+    def _listed_one_by_one(self, loop: ir.Loop, state: State) -> int:
+        """How many rounds a loop has through lists of Python whose few elements are known one by one; 0 for any other.
+        The keys of a dictionary are known if no two of them are the same.
+        """
+        lists = ranges.lists_of(loop) if self.in_python else []
+        counts: set[int] = set()
+        for one in lists:
+            size = self._size_of(state, ir.Field(ir.Deref(one), ir.SIZE), "")
+            count = int(size) if size is not None and size.isdigit() and 0 < int(size) <= _FEW else 0
+            held = [self.values(state, ir.Index(one, ir.Const(str(n)))) for n in range(count)]
+            cells = [self.cells(state, ir.Index(one, ir.Const(str(n)))) for n in range(count)]
+            certain = all(len(cell) == 1 and cell[0][1] in state.env[cell[0][0]] for cell in cells)
+            others = (
+                {path for cell in cells[:1] for path in state.env[cell[0][0]] if len(path) == 1} if certain else set()
+            )
+            texts = [values for values in held if any(isinstance(v, mem.Number) for v in values)]
+            plain = len(others) == count and all(len(values) == 1 for values in texts)
+            counts.add(count if certain and plain and len(set(texts)) == len(texts) else 0)
+        return counts.pop() if len(counts) == 1 else 0
+
+    def _one_by_one(self, loop: ir.Loop, count: int, state: State) -> State | None:
+        """The rounds of a loop one after the other, each with the elements of its own."""
+        assert loop.index is not None
+        self.loops += 1
+        self.frame.breaks.append(None)
+        outer = self.family
+        current: State | None = state
+        for number in range(count):
+            if current is not None:
+                current.env.write([(self.root(loop.index.name), ())], frozenset({mem.Number(str(number))}))
+                self.family = (*outer, f"{number} of {count}")
+                current = self._round(loop, self.block(loop.condition, current))
+        self.family = outer
+        if current is not None:
+            current.env.write([(self.root(loop.index.name), ())], frozenset({mem.OTHER}))
+            targets = (stmt.target for stmt in walk(loop.body) if isinstance(stmt, ir.Assign))
+            inside = (target.name for target in targets if isinstance(target, ir.Var) and "@" in target.name)
+            current.env.forget(map(self.root, inside))  # variables of comprehensions
+            current = self.block(loop.condition, current)
+        self.loops -= 1
+        return joined(current, self.frame.breaks.pop())
 
     def _rounds(self, loop: ir.Loop, state: State, at_least_once: bool = False) -> State | None:
         """Any number of rounds, to a fixpoint."""

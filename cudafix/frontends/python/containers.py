@@ -83,6 +83,16 @@ class Containers(Special):
             self.emit(ir.Assign(Index(made, key), value, self.span(node)))
         return made
 
+    def listed(self, node: cst.List | cst.Tuple, made: Expr) -> Expr:
+        """A list or tuple that is written here, with as many elements as there are. One of constants gets them."""
+        plain = [literal(one.value) for one in node.elements]
+        if made == NOTHING:
+            made = self.container(node)
+        for number, text in enumerate(plain if None not in plain else ()):
+            self.emit(ir.Assign(Index(made, Const(str(number))), Const(text or ""), self.span(node)))
+        self.emit(ir.Assign(Field(deref(made), ir.SIZE), Const(str(len(plain))), self.span(node)))
+        return made
+
     def expanded(self, argument: cst.Arg, value: Expr) -> Expr:
         if not argument.star or isinstance(value, Const):
             return value
@@ -98,8 +108,13 @@ class Containers(Special):
             self.resized(base, node)
 
     def resized(self, base: Expr, node: cst.CSTNode) -> None:
-        """How many elements a list has is not known from here on."""
+        """How many elements a list, or keys a dictionary, has is not known from here on."""
         self.emit(ir.Assign(Field(deref(base), ir.SIZE), NOTHING, self.span(node)))
+        self.other_keys(base, node)
+
+    def other_keys(self, base: Expr, node: cst.CSTNode) -> None:
+        """A dictionary may have got or lost a key."""
+        self.emit(ir.Assign(Field(deref(keys_field(base)), ir.SIZE), NOTHING, self.span(node)))
 
     def dictionary(self, node: cst.CSTNode) -> Var:
         """A fresh dictionary. Its keys are held apart: they are given to whoever runs through it."""
@@ -107,20 +122,23 @@ class Containers(Special):
         self.emit(ir.Assign(keys_field(made), self.container(node), self.span(node)))
         return made
 
-    def _hold_key(self, made: Var, key: cst.BaseExpression, node: cst.CSTNode) -> None:
-        """A key of a dictionary, which is kept like its values."""
+    def _hold_key(self, made: Var, key: cst.BaseExpression, node: cst.CSTNode, at: Expr = NOTHING) -> Expr:
+        """A key of a dictionary, which is kept like its values, in the order in which they come in."""
         value = self.value(key)
         self.asks(KEY, node, [(key, value)])
-        if is_place(value):
-            self.emit(ir.Assign(keys_of(made), value, self.span(node)))
+        if is_place(value) or at != NOTHING:
+            self.emit(ir.Assign(Index(keys_field(made), at), value, self.span(node)))
+        return value
 
     def _dict(self, node: cst.CSTNode, elements: object) -> Expr:
         assert isinstance(elements, list | tuple)
         made = self.dictionary(node)
-        for element in elements:
+        texts = [literal(element.key) if isinstance(element, cst.DictElement) else None for element in elements]
+        known = bool(texts) and None not in texts
+        for number, element in enumerate(elements):
             if isinstance(element, cst.DictElement):
-                text = literal(element.key)
-                self._hold_key(made, element.key, node)
+                text = texts[number]
+                self._hold_key(made, element.key, node, Const(str(number)) if known else NOTHING)
                 value = self.value(element.value)
                 key: Expr = Const(text) if text is not None else NOTHING
                 self.emit(ir.Assign(Index(made, key), value, self.span(node)))
@@ -128,6 +146,9 @@ class Containers(Special):
                 value = self.value(element.value)
                 more = self.looked_through(value, node, owner=element.value)
                 self.emit(ir.Assign(Index(made, NOTHING), choice(Index(value, NOTHING), *more), self.span(node)))
+        if known:
+            size = Field(deref(keys_field(made)), ir.SIZE)
+            self.emit(ir.Assign(size, Const(str(len(texts))), self.span(node)))
         return made
 
     def _container_method(
@@ -192,8 +213,9 @@ class Containers(Special):
         with self.block() as body:
             count = self._clauses(node, node.for_in, made)
         self.out += body
-        if isinstance(node, cst.ListComp) and count is not None:
-            self.emit(ir.Assign(Field(deref(made), ir.SIZE), count, self.span(node)))
+        if isinstance(node, cst.ListComp | cst.DictComp) and count is not None:
+            filled = made if isinstance(node, cst.ListComp) else keys_field(made)
+            self.emit(ir.Assign(Field(deref(filled), ir.SIZE), count, self.span(node)))
         self.place.blocked = blocked
         self.renamed = renamed
         return made
@@ -204,8 +226,7 @@ class Containers(Special):
         """The clauses of a comprehension from this one on. How many elements it makes, where that is known."""
         if clause is None:
             if isinstance(node, cst.DictComp):
-                self._hold_key(made, node.key, node)
-                named = self.value(node.key) if isinstance(node.key, cst.Name) else NOTHING
+                named = self._hold_key(made, node.key, node, key)
                 key = named if isinstance(named, Var) else NOTHING
                 value = self.value(node.value)
             else:
@@ -291,10 +312,23 @@ class Containers(Special):
                 return False
             if name == "builtins.enumerate":
                 return len(node.args) == len(args) == 1 and self._is_of_rows(args[0], True)
-            return name in ("builtins.reversed", "tqdm.tqdm") and bool(args) and self._is_of_rows(args[0], inside)
+            if name in ("builtins.reversed", "tqdm.tqdm"):
+                return bool(args) and self._is_of_rows(args[0], inside)
+            return self._view_of(node) is not None
+        if isinstance(node, cst.List | cst.Tuple):
+            return bool(node.elements) and not any(isinstance(one, cst.StarredElement) for one in node.elements)
         if not isinstance(node, cst.Name | cst.Attribute | cst.Subscript) or self.resolver.cls_of(node) is not None:
             return False
-        return self.resolver.origin(node) in (None, *LISTS) and not isinstance(self.resolver.meaning(node), Dotted)
+        known = self.resolver.origin(node) in (None, *LISTS, *DICTIONARIES)
+        return known and not isinstance(self.resolver.meaning(node), Dotted)
+
+    def _view_of(self, node: cst.Call) -> str | None:
+        """The name of a method by which a dictionary is run through (`d.items()`); None for any other call."""
+        if self.resolver.meaning(node.func) is not None or not isinstance(node.func, cst.Attribute) or node.args:
+            return None
+        name = node.func.attr.value
+        is_own = name in self.unit.methods.every and self.resolver.origin(node.func.value) not in DICTIONARIES
+        return name if name in ("values", "items", "keys") and not is_own else None
 
     def _range(self, node: cst.BaseExpression) -> tuple[str, tuple[Expr, ...], bool] | None:
         """The bounds of `range(a, b)`: a text with a mark for each variable in it, these variables, and whether a round
@@ -360,25 +394,21 @@ class Containers(Special):
             if name == "builtins.zip" and args and not special:
                 takes = [self._elements(one, rows) for one in args]
                 return lambda: [one for take in takes for one in take()[:1]]
-            if meaning is None and isinstance(node.func, cst.Attribute) and not args:
-                method = node.func.attr.value
-                is_own = method in self.unit.methods.every and self.resolver.origin(node.func.value) not in DICTIONARIES
-                if method in ("values", "items", "keys") and not is_own:
-                    base = self.value(node.func.value)
-                    held: Expr = Index(base, NOTHING)
-                    keys = keys_of(base)
-                    given: dict[str, list[Expr]] = {"values": [held], "items": [keys, held], "keys": [keys]}
-                    return lambda: given[method]
+            view = self._view_of(node)
+            if view is not None and isinstance(node.func, cst.Attribute):
+                return self._of_dictionary(node.func.value, self.value(node.func.value), view, rows)
         self.run_through.add(node)
         if isinstance(node, cst.GeneratorExp):  # what it makes, it makes as the loop goes
             return lambda: [Index(self.value(node), NOTHING)]
         value = self.value(node)
-        if rows.at != NOTHING:
-            value = self._kept(value, node)
-            rows.sizes.append(Field(deref(value), ir.SIZE))
         origin = self.resolver.origin(node)
         if origin in DICTIONARIES:
-            return lambda: [keys_of(value)]
+            return self._of_dictionary(node, value, "keys", rows)
+        if rows.at != NOTHING:
+            value = self._kept(value if value != NOTHING else self.container(node), node)
+            rows.sizes.append(Field(deref(value), ir.SIZE))
+            if isinstance(node, cst.List | cst.Tuple):
+                self.listed(node, value)
         iterators = [] if isinstance(node, cst.List | cst.Tuple) else self.looked_through(value, node, owner=node)
         is_list = self.resolver.cls_of_elements(node) is not None  # of objects of the program, and no array
         item = Index(value, rows.at) if is_list else self.element(node, value, rows.at)
@@ -394,6 +424,18 @@ class Containers(Special):
             return [choice(item, *of_it)]
 
         return round_
+
+    def _of_dictionary(self, node: cst.BaseExpression, value: Expr, view: str, rows: Rows) -> Callable[[], list[Expr]]:
+        """What running through a dictionary gives: one key after the other, and what it holds there."""
+        key: Expr = keys_of(value)
+        if rows.at != NOTHING:
+            value = self._kept(value, node)
+            keys = self._kept(keys_field(value), node)
+            rows.sizes.append(Field(deref(keys), ir.SIZE))
+            key = Index(keys, rows.at)
+        held = Index(value, key if rows.at != NOTHING else NOTHING)
+        given: dict[str, list[Expr]] = {"values": [held], "items": [key, held], "keys": [key]}
+        return lambda: given[view]
 
     def _kept(self, value: Expr, node: cst.CSTNode) -> Expr:
         """A list in a variable of its own, which leads to it whatever happens to that which the program names."""

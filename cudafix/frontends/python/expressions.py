@@ -373,6 +373,8 @@ class Expressions(Calls):
                 self.emit(ir.HostAccess((), (Index(base, key),), self.span(node)))
                 if self.resolver.origin(inner) in DICTIONARIES and is_place(key):
                     self.emit(ir.Assign(keys_of(base), key, self.span(node)))
+                if self.resolver.origin(inner) in (None, *DICTIONARIES) and is_place(base):
+                    self.other_keys(base, node)
                 return Index(base, key)
             case _:
                 return None

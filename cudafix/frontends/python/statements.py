@@ -209,6 +209,10 @@ class Statements(Expressions):
             self.assign_api(targets[0], call, value)
             return
         given = self.value(value)
+        if isinstance(value, cst.List | cst.Tuple) and value.elements and (given == NOTHING or isinstance(given, Var)):
+            whole = all(isinstance(target, cst.Name | cst.Attribute) for target in targets)
+            if whole and not any(isinstance(one, cst.StarredElement) for one in value.elements):
+                given = self.listed(value, given)
         for target in targets:
             if isinstance(target, cst.Tuple | cst.List):
                 self._assign_parts(target, value, given)

@@ -25,6 +25,8 @@ SIZE = "<size>"
 """A field of a container of C++: how many elements it has, where that is known. It is only found out for those whose
 elements may be addresses or handles.
 """
+KEYS = "<keys>"
+"""Begins the range of a loop through dictionaries: the number of a round does not say what these hold."""
 ROUND = "<round>"
 """Begins the name of the index of a loop through a container: nothing in the text has it."""
 OWNS = "<owns>"

@@ -998,7 +998,7 @@ class Engine(Machine):
             is_family = self.is_family(stmt) and self._leads_somewhere(stmt, state)
             if is_family and (count := self._listed_one_by_one(stmt, state)):
                 return self._one_by_one(stmt, count, state)
-            if is_family and (bounds := self.range_of(stmt, state)) is not None:
+            if is_family and not stmt.range.startswith(ir.KEYS) and (bounds := self.range_of(stmt, state)) is not None:
                 if not any(map(ranges.is_size, stmt.bounds)):
                     return self._family(stmt, bounds, state)
                 start = state.copy()

@@ -33,6 +33,12 @@ class Rows(NamedTuple):
 
     at: Expr
     sizes: list[Expr]
+    keys: list[Expr]  # those of dictionaries among what is run through
+
+    @property
+    def first(self) -> str:
+        """How the range begins of a loop that takes these elements."""
+        return ir.KEYS if self.keys else "0"
 
 
 class Containers(Special):
@@ -277,7 +283,7 @@ class Containers(Special):
                 self.emit(ir.Loop(tuple(inner), span, (), (), place, text, certain, bounds=bounds))
                 return _count(text, bounds)
         index = Var(f"{ir.ROUND}@{self.span(target).start}") if self._is_of_rows(iterable) else None
-        rows = Rows(index if index is not None else NOTHING, [])
+        rows = Rows(index if index is not None else NOTHING, [], [])
         take = self._elements(iterable, rows)
         with self.block() as condition:  # the next element is asked for before each round, and behind the last one
             given = take()
@@ -293,7 +299,7 @@ class Containers(Special):
         loop = ir.Loop(tuple(inner), span, tuple(condition), at_least_once=certain, test="" if asks else text)
         if index is not None:
             self.types[index.name] = "int"
-            loop.index, loop.range, loop.bounds = index, f"0:{_MARK}", tuple(rows.sizes)
+            loop.index, loop.range, loop.bounds = index, f"{rows.first}:{_MARK}", tuple(rows.sizes)
         self.emit(loop)
         return choice(*rows.sizes) if rows.sizes else None
 
@@ -427,14 +433,16 @@ class Containers(Special):
 
     def _of_dictionary(self, node: cst.BaseExpression, value: Expr, view: str, rows: Rows) -> Callable[[], list[Expr]]:
         """What running through a dictionary gives: one key after the other, and what it holds there."""
-        key: Expr = keys_of(value)
-        if rows.at != NOTHING:
-            value = self._kept(value, node)
-            keys = self._kept(keys_field(value), node)
-            rows.sizes.append(Field(deref(keys), ir.SIZE))
-            key = Index(keys, rows.at)
-        held = Index(value, key if rows.at != NOTHING else NOTHING)
-        given: dict[str, list[Expr]] = {"values": [held], "items": [key, held], "keys": [key]}
+        if rows.at == NOTHING:
+            held: Expr = Index(value, NOTHING)
+            every: dict[str, list[Expr]] = {"values": [held], "items": [keys_of(value), held]}
+            return lambda: every.get(view, [keys_of(value)])
+        value = self._kept(value, node)
+        keys = self._kept(keys_field(value), node)
+        rows.sizes.append(Field(deref(keys), ir.SIZE))
+        rows.keys.append(keys)
+        key = Index(keys, rows.at)
+        given: dict[str, list[Expr]] = {"values": [Index(value, key)], "items": [key, Index(value, key)], "keys": [key]}
         return lambda: given[view]
 
     def _kept(self, value: Expr, node: cst.CSTNode) -> Expr:

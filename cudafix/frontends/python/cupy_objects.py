@@ -136,6 +136,9 @@ class CupyObjects(Api):
         if name == f"{STREAM}().use":
             self.emit(ir.Assign(CURRENT, handle, self.span(node)))
             return base
+        if name == f"{STREAM}().launch_host_func" and len(node.args) == 2 and not any(a.keyword for a in node.args):
+            self._c_call(node, "cudaLaunchHostFunc", (handle, *(self.value(a.value) for a in node.args)))
+            return NOTHING
         if name == f"{CUPY_DEVICE}().use":
             self._c_call(node, "cudaSetDevice", (Field(deref(base), "id"),))
             return NOTHING

@@ -99,7 +99,7 @@ STATEMENTS = [
     Case(
         "a loop over a list",
         "for p in [n, m]:\n    check(cudart.cudaFree(p))",
-        "%1 = operator new()\n%1[0] = n\n%1[1] = m\nloop at least once\n  p = %1[…]\n  %2 = cudaFree(p) checked",
+        "%1 = operator new()\n%1[0] = n\n%1[1] = m\n%2 = %1\n%2-><size> = 2\nloop <round>@281 in 0:%2-><size> at least once\n  p = %2[<round>@281]\n  %3 = cudaFree(p) checked",
     ),
     Case(
         "a comprehension",
@@ -110,7 +110,7 @@ STATEMENTS = [
     Case(
         "a dictionary",
         "d = {'a': n}\ncheck(cudart.cudaFree(d['a']))",
-        '%1 = operator new()\n%2 = operator new()\n%1-><keys> = %2\n%1["a"] = n\nd = %1\nhost read d["a"]\n%3 = cudaFree(d["a"]) checked',
+        '%1 = operator new()\n%2 = operator new()\n%1-><keys> = %2\n%1-><keys>[0] = "a"\n%1["a"] = n\n%1-><keys>-><size> = 1\nd = %1\nhost read d["a"]\n%3 = cudaFree(d["a"]) checked',
     ),
     Case(
         "None is null",

@@ -997,7 +997,10 @@ class Engine(Machine):
         if stmt.index is not None and stmt.range is not None:
             is_family = self.is_family(stmt) and self._leads_somewhere(stmt, state)
             if is_family and (count := self._listed_one_by_one(stmt, state)):
-                return self._one_by_one(stmt, count, state)
+                start = state.copy()
+                if (done := self._one_by_one(stmt, count, state)) is not None:
+                    return done[0]
+                state = start  # a round has changed what there is
             if is_family and not stmt.range.startswith(ir.KEYS) and (bounds := self.range_of(stmt, state)) is not None:
                 if not any(map(ranges.is_size, stmt.bounds)):
                     return self._family(stmt, bounds, state)
@@ -1053,15 +1056,19 @@ class Engine(Machine):
             counts.add(count if certain and plain and len(set(texts)) == len(texts) else 0)
         return counts.pop() if len(counts) == 1 else 0
 
-    def _one_by_one(self, loop: ir.Loop, count: int, state: State) -> State | None:
-        """The rounds of a loop one after the other, each with the elements of its own."""
+    def _one_by_one(self, loop: ir.Loop, count: int, state: State) -> tuple[State | None] | None:
+        """The rounds of a loop one after the other, each with the elements of its own. None if a round changes how many
+        there are.
+        """
         assert loop.index is not None
         self.loops += 1
         self.frame.breaks.append(None)
         outer = self.family
         current: State | None = state
+        same = True
         for number in range(count):
-            if current is not None:
+            same = same and (current is None or self._listed_one_by_one(loop, current) == count)
+            if current is not None and same:
                 current.env.write([(self.root(loop.index.name), ())], frozenset({mem.Number(str(number))}))
                 self.family = (*outer, f"{number} of {count}")
                 current = self._round(loop, self.block(loop.condition, current))
@@ -1073,7 +1080,8 @@ class Engine(Machine):
             current.env.forget(map(self.root, inside))  # variables of comprehensions
             current = self.block(loop.condition, current)
         self.loops -= 1
-        return joined(current, self.frame.breaks.pop())
+        out = joined(current, self.frame.breaks.pop())
+        return (out,) if same else None
 
     def _rounds(self, loop: ir.Loop, state: State, at_least_once: bool = False) -> State | None:
         """Any number of rounds, to a fixpoint."""

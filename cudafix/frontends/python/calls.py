@@ -358,6 +358,7 @@ class Calls(Functions):
             return []
         for place in places:
             self.resized(place, node)
+            self.other_keys(place, node)
             for other in (one for one in places if one != place):
                 self.emit(ir.Assign(Index(place, NOTHING), choice(other, Index(other, NOTHING)), self.span(node)))
         return [Index(place, NOTHING) for place in places]

@@ -112,11 +112,11 @@ class Containers(Special):
             self.emit(ir.Assign(Index(base, NOTHING), Index(base, NOTHING), self.span(node)))
             self.emit(ir.Assign(Field(deref(base), ir.SHRUNK), Const("true"), self.span(node)))
             self.resized(base, node)
+            self.other_keys(base, node)
 
     def resized(self, base: Expr, node: cst.CSTNode) -> None:
-        """How many elements a list, or keys a dictionary, has is not known from here on."""
+        """How many elements a list has is not known from here on."""
         self.emit(ir.Assign(Field(deref(base), ir.SIZE), NOTHING, self.span(node)))
-        self.other_keys(base, node)
 
     def other_keys(self, base: Expr, node: cst.CSTNode) -> None:
         """A dictionary may have got or lost a key."""
@@ -181,6 +181,8 @@ class Containers(Special):
                 self.emit(ir.Assign(Index(base, NOTHING), stored, self.span(node)))
             if name in GROWS and is_place(base):
                 self.resized(base, node)
+            elif is_place(base):
+                self.other_keys(base, node)
             return NOTHING
         values = self.given(node)
         key: Expr = NOTHING
@@ -201,6 +203,8 @@ class Containers(Special):
             self.emit(ir.Assign(Index(pair, Const("1")), Index(base, NOTHING), self.span(node)))
             self.emit(ir.Assign(Index(made, NOTHING), pair, self.span(node)))
             return choice(made, base)
+        if name == "setdefault":
+            self.other_keys(base, node)
         if name == "setdefault" and values[1:]:
             self.emit(ir.Assign(Index(base, key), choice(Index(base, key), *values[1:]), self.span(node)))
         found = choice(Index(base, key), *values[1:]) if name in ("get", "pop", "setdefault") else Index(base, key)

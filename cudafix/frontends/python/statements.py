@@ -173,6 +173,7 @@ class Statements(Expressions):
         if place is not None:
             if is_place(old):  # perhaps of a list, which takes more elements
                 self.resized(old, node)
+                self.other_keys(old, node)
             if isinstance(node.operator, cst.AddAssign) and isinstance(value, cst.List | cst.ListComp):
                 self.emit(Assign(ir.Index(place, NOTHING), ir.Index(given, NOTHING), self.span(node)))
                 return

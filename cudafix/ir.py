@@ -25,6 +25,8 @@ SIZE = "<size>"
 """A field of a container of C++: how many elements it has, where that is known. It is only found out for those whose
 elements may be addresses or handles.
 """
+KEYS = "<keys>"
+"""Begins the range of a loop through dictionaries: the number of a round does not say what these hold."""
 ROUND = "<round>"
 """Begins the name of the index of a loop through a container: nothing in the text has it."""
 OWNS = "<owns>"
@@ -33,6 +35,8 @@ object ends.
 """
 CLASS = "<class>"
 """A field of an object of Python: the class that it is of, and those that this one derives from."""
+NOT_KEPT = "<not kept yet>"
+"""The class of the object that stands for the result of a function which runs once, before it has run."""
 _MAX_NAMES = 50
 _ANY = "|"
 _HELD = "*"
@@ -346,12 +350,12 @@ class HostAccess:
 
 class Test(NamedTuple):
     """A condition. `place` is non-null in the `then` branch for `nonnull`, null for `null`; for `ok` and `failed` it is
-    a status.
+    a status. For `is`, it leads to an object of Python, which is of the class that `text` names in the `then` branch.
 
     `other` is anything else. `text` is the normalized source text, so that equal conditions can be told.
     """
 
-    kind: str  # "nonnull" | "null" | "ok" | "failed" | "other"
+    kind: str  # "nonnull" | "null" | "ok" | "failed" | "is" | "other"
     place: Expr | None
     text: str
 

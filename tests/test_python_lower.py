@@ -99,18 +99,18 @@ STATEMENTS = [
     Case(
         "a loop over a list",
         "for p in [n, m]:\n    check(cudart.cudaFree(p))",
-        "%1 = operator new()\n%1[0] = n\n%1[1] = m\nloop at least once\n  p = %1[…]\n  %2 = cudaFree(p) checked",
+        "%1 = operator new()\n%1[0] = n\n%1[1] = m\n%2 = %1\n%2-><size> = 2\nloop <round>@281 in 0:%2-><size> at least once\n  p = %2[<round>@281]\n  %3 = cudaFree(p) checked",
     ),
     Case(
         "a comprehension",
         "xs = [check(cudart.cudaMalloc(4)) for i in range(n)]",
-        "%1 = operator new()\nloop i@315 in 0:n\n  %2 = cudaMalloc(&%3, 4) checked\n  %1[i@315] = %3\nxs = %1",
+        "%1 = operator new()\nloop i@315 in 0:n\n  %2 = cudaMalloc(&%3, 4) checked\n  %1[i@315] = %3\n%1-><size> = n\nxs = %1",
     ),
-    Case("append", "xs = []\nxs.append(n)", "%1 = operator new()\nxs = %1\nxs[…] = n"),
+    Case("append", "xs = []\nxs.append(n)", "%1 = operator new()\nxs = %1\nxs[…] = n\nxs-><size> = …"),
     Case(
         "a dictionary",
         "d = {'a': n}\ncheck(cudart.cudaFree(d['a']))",
-        '%1 = operator new()\n%2 = operator new()\n%1-><keys> = %2\n%1["a"] = n\nd = %1\nhost read d["a"]\n%3 = cudaFree(d["a"]) checked',
+        '%1 = operator new()\n%2 = operator new()\n%1-><keys> = %2\n%1-><keys>[0] = "a"\n%1["a"] = n\n%1-><keys>-><size> = 1\nd = %1\nhost read d["a"]\n%3 = cudaFree(d["a"]) checked',
     ),
     Case(
         "None is null",
@@ -183,12 +183,12 @@ CUPY_STATEMENTS = [
     Case(
         "a stream is an object with its handle",
         "s = cp.cuda.Stream(non_blocking=True)\nrt.memsetAsync(n, 0, 4, s.ptr)",
-        "%1 = operator new()\ncudaStreamCreateWithFlags(&%1->ptr, cudaStreamNonBlocking) checked\n%1-><owns> = true\ns = %1\ncudaMemsetAsync(n, 0, 4, s->ptr) checked",
+        "%1 = operator new()\ncudaStreamCreateWithFlags(&%1->ptr, cudaStreamNonBlocking) checked\n%1-><owns> = true\n%1-><class> = cupy.cuda.Stream\ns = %1\ncudaMemsetAsync(n, 0, 4, s->ptr) checked",
     ),
     Case(
         "an event between streams",
         "s = cp.cuda.Stream()\ns.wait_event(s.record())",
-        "%1 = operator new()\ncudaStreamCreateWithFlags(&%1->ptr, cudaStreamDefault) checked\n%1-><owns> = true\ns = %1\n%2 = operator new()\ncudaEventCreateWithFlags(&%2->ptr, …) checked\n%2-><owns> = true\ncudaEventRecord(%2->ptr, s->ptr) checked\ncudaStreamWaitEvent(s->ptr, %2->ptr, 0) checked",
+        "%1 = operator new()\ncudaStreamCreateWithFlags(&%1->ptr, cudaStreamDefault) checked\n%1-><owns> = true\n%1-><class> = cupy.cuda.Stream\ns = %1\n%2 = operator new()\ncudaEventCreateWithFlags(&%2->ptr, …) checked\n%2-><owns> = true\n%2-><class> = cupy.cuda.Event\ncudaEventRecord(%2->ptr, s->ptr) checked\ncudaStreamWaitEvent(s->ptr, %2->ptr, 0) checked",
     ),
     Case(
         "a raw kernel on the current stream",
@@ -218,7 +218,7 @@ CUPY_STATEMENTS += [
     Case(
         "a stream of somewhere else for a block",
         "s = cp.cuda.ExternalStream(n)\nwith s:\n    raw(n, n, n)",
-        "%1 = operator new()\n%1->ptr = n\ns = %1\n"
+        "%1 = operator new()\n%1->ptr = n\n%1-><class> = cupy.cuda.Stream\ns = %1\n"
         + current("s->ptr", "launch raw(n, n, n) on ::cupy::current").replace("%1", "%2"),
     ),
     Case(
@@ -234,7 +234,7 @@ CUPY_STATEMENTS += [
     Case(
         "the handle of the current stream",
         "rt.memsetAsync(n, 0, 4, cp.cuda.get_current_stream().ptr)",
-        "%1 = operator new()\n%1->ptr = ::cupy::current\ncudaMemsetAsync(n, 0, 4, %1->ptr) checked",
+        "%1 = operator new()\n%1->ptr = ::cupy::current\n%1-><class> = cupy.cuda.Stream\ncudaMemsetAsync(n, 0, 4, %1->ptr) checked",
     ),
     Case(
         "a kernel of a module",
@@ -265,7 +265,7 @@ CUPY_STATEMENTS += [
     Case(
         "an event of its own",
         "e = cp.cuda.Event()\ne.record(cp.cuda.Stream.null)\ncp.cuda.Stream.null.wait_event(e)\ne.synchronize()",
-        "%1 = operator new()\ncudaEventCreateWithFlags(&%1->ptr, …) checked\n%1-><owns> = true\ne = %1\ncudaEventRecord(e->ptr, 0) checked\ncudaStreamWaitEvent(0, e->ptr, 0) checked\ncudaEventSynchronize(e->ptr) checked",
+        "%1 = operator new()\ncudaEventCreateWithFlags(&%1->ptr, …) checked\n%1-><owns> = true\n%1-><class> = cupy.cuda.Event\ne = %1\ncudaEventRecord(e->ptr, 0) checked\ncudaStreamWaitEvent(0, e->ptr, 0) checked\ncudaEventSynchronize(e->ptr) checked",
     ),
     Case(
         "copies, blocking and not",

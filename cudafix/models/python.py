@@ -49,6 +49,8 @@ METHODS = {
 STREAM, EVENT, DEVICE = "cupy.cuda.Stream", "cupy.cuda.Event", "cupy.cuda.Device"
 EXTERNAL = "cupy.cuda.ExternalStream"
 """A stream that somebody else has made, by its handle."""
+OF_STREAMS = (f"{STREAM}().use", f"{STREAM}().record", f"{STREAM}().launch_host_func")
+"""Further methods of a stream, which are more than one call."""
 DEFAULTS = {f"{STREAM}.null": "0", f"{STREAM}.ptds": "cudaStreamPerThread"}
 """The handles of CuPy's own streams."""
 KERNELS = {
@@ -224,6 +226,7 @@ builtins.{str,repr,format,ascii}        host    look*
 builtins.str().{format,format_map,join} host    - look*
 builtins.{breakpoint}                   output  hr*
 builtins.{exit,quit}                    exit    -*
+builtins.{len,bool,id,hash,isinstance,issubclass,callable} host hr*
 builtins.open/1                         host    path
 builtins.open                           output  path mode -*
 builtins.open().{read,readline,readlines,readinto,__next__,__iter__} read hrw*
@@ -353,6 +356,8 @@ _CUDA = """
 cuda.bindings.nvrtc.*                   nothing hrw*
 cuda.pathfinder.*                       host    hr*
 cupy.cuda.compile_with_cache            nothing hr*
+# memory of a pool, which gives the same again when Python has dropped an earlier object
+cupy.cuda.alloc_pinned_memory           alloc   -*          ; memory=shared returns=pointer
 cupy.{RawKernel,RawModule,ElementwiseKernel,ReductionKernel,fuse} nothing hr*
 cupyx.jit.rawkernel                     nothing hr*
 cupy.RawModule().get_function           nothing hr*

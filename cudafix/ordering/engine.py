@@ -128,6 +128,10 @@ def _own_names(function: ir.Function) -> list[str]:
     return sorted(name for name in own if name not in referred and (name[:1] != "%" or name in declared))
 
 
+_FEW = 6
+"""How many rounds of a loop are looked at one by one, at most."""
+
+
 class Engine(Machine):
     """Runs statements. `cudafix.ordering.effects.Effects` adds what calls mean."""
 
@@ -487,7 +491,7 @@ class Engine(Machine):
             state.env.forget_inside(targets)
         if not isinstance(target, ir.Var) and mem.leading(values) and self.is_result(state, target):
             self.written_elsewhere(state, (), values, unseen=True)
-        if self.sized:
+        if self.sized and not self.in_python:  # where all that changes the size of a list says so
             state.env.resized(targets)
             if isinstance(value, ir.Opaque):  # an object that is made of a container may keep it
                 self.lend(state, (cell for part in value.parts for cell in self.cells(state, part)))
@@ -509,7 +513,10 @@ class Engine(Machine):
             return
         values = self.values(state, value)
         only = next(iter(values)) if len(values) == 1 else None
-        if not isinstance(only, mem.Number) and isinstance(value, ir.Var) and not self.loops:
+        if self.in_python:
+            said = self._bound(value, state) if not isinstance(only, mem.Number) else None
+            only = mem.Number(said) if said is not None else only
+        elif not isinstance(only, mem.Number) and isinstance(value, ir.Var) and not self.loops:
             said = self.named(state, self.cells(state, value), values, self.name_of("the number", (size, value)))
             only = mem.Number(said) if said is not None else None
         state.env.write(cells, frozenset({only if isinstance(only, mem.Number) else mem.OTHER}))
@@ -519,7 +526,7 @@ class Engine(Machine):
         known. None where it may be another number the next time.
         """
         cells = self.cells(state, size)
-        if len(cells) != 1 or not state.env.has_a_size(cells[0]) or cells[0][0] in self.lent | self.unfollowed:
+        if not self.is_of_one(state, cells):
             return None
         known = state.env.size(cells[0])
         if known is not None:
@@ -847,12 +854,35 @@ class Engine(Machine):
 
     def _if(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.If)
+        if stmt.test.kind == "is" and (found := self._is_of_class(state, stmt.test)) is not None:
+            return self.block(stmt.then if found else stmt.other, state)
         then, other = state, state.copy()
         if stmt.test.kind in ("nonnull", "null") and stmt.test.place is not None:
             some, none = (then, other) if stmt.test.kind == "nonnull" else (other, then)
             self._refine(some, none, stmt.test.place)
         one, two = self.block(stmt.then, then), self.block(stmt.other, other)
         return self._met(one, two, stmt, self.loops)
+
+    def _is_of_class(self, state: State, test: ir.Test) -> bool | None:
+        """Whether an object of Python is of a class, which it stays; None where that is not certain. A number is of
+        none, and neither is a stream, an event or an address, which are numbers.
+        """
+        leads = self.values(state, test.place) if test.place is not None else mem.NOTHING
+        found: set[bool | None] = set() if leads else {None}
+        for value in leads:
+            if isinstance(value, mem.Ptr) and value.object != mem.EXTERNAL and not value.interior:
+                classes = self._said_class(state, value)
+                known = bool(classes) and all(isinstance(one, mem.Number) for one in classes)
+                one = mem.Number(test.text) in classes
+                found.add(one if known and (not one or len(classes) == 1) else None)
+            else:
+                found.add(False if isinstance(value, mem.StreamValue | mem.EventValue | mem.Number) else None)
+        return found.pop() if len(found) == 1 else None
+
+    def _said_class(self, state: State, value: mem.Ptr) -> Values:
+        """What says of which class an object of Python is; nothing where nobody says it."""
+        cell = mem.at(value, "0") if self.is_container(value) else None
+        return state.env.read((cell[0], (*cell[1], ("field", ir.CLASS)))) if cell is not None else mem.NOTHING
 
     def _met(self, one: State | None, two: State | None, at: object, loops: int) -> State | None:
         """Two paths meet, in so many loops. Either may have picked a device, and the program stays on it: outside of
@@ -979,7 +1009,13 @@ class Engine(Machine):
     def _loop(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.Loop)
         if stmt.index is not None and stmt.range is not None:
-            if self.is_family(stmt) and (bounds := self.range_of(stmt, state)) is not None:
+            is_family = self.is_family(stmt) and self._leads_somewhere(stmt, state)
+            if is_family and (count := self._listed_one_by_one(stmt, state)):
+                start = state.copy()
+                if (done := self._one_by_one(stmt, count, state)) is not None:
+                    return done[0]
+                state = start  # a round has changed what there is
+            if is_family and not stmt.range.startswith(ir.KEYS) and (bounds := self.range_of(stmt, state)) is not None:
                 if not any(map(ranges.is_size, stmt.bounds)):
                     return self._family(stmt, bounds, state)
                 start = state.copy()
@@ -1005,6 +1041,62 @@ class Engine(Machine):
             self._families[id(loop)] = works and ranges.picks(loop)
         return self._families[id(loop)]
 
+    def _leads_somewhere(self, loop: ir.Loop, state: State) -> bool:
+        """Whether what a loop picks may be more than numbers and texts: the lists of Python that it runs through hold
+        more, or it picks from others.
+        """
+        lists = ranges.lists_of(loop) if self.in_python else []
+        if not lists or any(base not in lists for base in ranges.picked_from(loop)):
+            return True
+        return any(mem.leading(self.values(state, ir.Index(one, ir.Opaque(())))) for one in lists)
+
+    def _listed_one_by_one(self, loop: ir.Loop, state: State) -> int:
+        """How many rounds a loop has through lists of Python whose few elements are known one by one; 0 for any other.
+        The keys of a dictionary are known if no two of them are the same.
+        """
+        lists = ranges.lists_of(loop) if self.in_python else []
+        counts: set[int] = set()
+        for one in lists:
+            size = self._size_of(state, ir.Field(ir.Deref(one), ir.SIZE), "")
+            count = int(size) if size is not None and size.isdigit() and 0 < int(size) <= _FEW else 0
+            held = [self.values(state, ir.Index(one, ir.Const(str(n)))) for n in range(count)]
+            cells = [self.cells(state, ir.Index(one, ir.Const(str(n)))) for n in range(count)]
+            certain = all(len(cell) == 1 and cell[0][1] in state.env[cell[0][0]] for cell in cells)
+            others = (
+                {path for cell in cells[:1] for path in state.env[cell[0][0]] if len(path) == 1} if certain else set()
+            )
+            texts = [values for values in held if any(isinstance(v, mem.Number) for v in values)]
+            plain = len(others) == count and all(len(values) == 1 for values in texts)
+            counts.add(count if certain and plain and len(set(texts)) == len(texts) else 0)
+        return counts.pop() if len(counts) == 1 else 0
+
+    def _one_by_one(self, loop: ir.Loop, count: int, state: State) -> tuple[State | None] | None:
+        """The rounds of a loop one after the other, each with the elements of its own. None if a round changes how many
+        there are.
+        """
+        assert loop.index is not None
+        self.loops += 1
+        self.frame.breaks.append(None)
+        outer = self.family
+        current: State | None = state
+        same = True
+        for number in range(count):
+            same = same and (current is None or self._listed_one_by_one(loop, current) == count)
+            if current is not None and same:
+                current.env.write([(self.root(loop.index.name), ())], frozenset({mem.Number(str(number))}))
+                self.family = (*outer, f"{number} of {count}")
+                current = self._round(loop, self.block(loop.condition, current))
+        self.family = outer
+        if current is not None:
+            current.env.write([(self.root(loop.index.name), ())], frozenset({mem.OTHER}))
+            targets = (stmt.target for stmt in walk(loop.body) if isinstance(stmt, ir.Assign))
+            inside = (target.name for target in targets if isinstance(target, ir.Var) and "@" in target.name)
+            current.env.forget(map(self.root, inside))  # variables of comprehensions
+            current = self.block(loop.condition, current)
+        self.loops -= 1
+        out = joined(current, self.frame.breaks.pop())
+        return (out,) if same else None
+
     def _rounds(self, loop: ir.Loop, state: State, at_least_once: bool = False) -> State | None:
         """Any number of rounds, to a fixpoint."""
         head: State = state
@@ -1013,6 +1105,13 @@ class Engine(Machine):
         if not at_least_once:
             out = current.copy() if current is not None else None
         again = False
+        if self._keeps_nothing(state):
+            first = self._round(loop, current)  # this one may run what runs once, and no other one
+            if first is None:
+                return out
+            head = first
+            current = self.block(loop.condition, head.copy())
+            out = joined(out, current.copy() if current is not None else None)
         while True:
             end = self._round(loop, current)
             if end is None:
@@ -1026,6 +1125,15 @@ class Engine(Machine):
             if not head.join(end):
                 return out
             current = self.block(loop.condition, head.copy())
+
+    def _keeps_nothing(self, state: State) -> bool:
+        """Whether a function that runs once may not have run yet."""
+        held = (inner.get((), mem.NOTHING) for root, inner in state.env if root[2].endswith("::<kept>"))
+        return any(
+            isinstance(value, mem.Ptr) and mem.Number(ir.NOT_KEPT) in self._said_class(state, value)
+            for values in held
+            for value in values
+        )
 
     def _round(self, loop: ir.Loop, state: State | None) -> State | None:
         self.frame.continues.append(None)
@@ -1126,12 +1234,25 @@ class Engine(Machine):
         assert loop.range is not None
         if not self.in_python:
             return self._range_in_cuda(loop, loop.range, state)
+        if any(map(ranges.is_size, loop.bounds)):
+            return self._range_of_lists(loop, loop.range, state)
         bounds = [self._bound(place, state) for place in loop.bounds]
         if not bounds:
             return loop.range
         if None not in bounds:
             return loop.range.format(*bounds)
         return f"{loop.range} at {loop.span.start} of {self.frame.name}" if not self.loops else None
+
+    def _range_of_lists(self, loop: ir.Loop, text: str, state: State) -> str | None:
+        """A loop through lists side by side ends with the shortest one: it visits all elements if they are as many."""
+        names = ("" if self.loops else self.name_of("the number", (loop, n)) for n, _ in enumerate(loop.bounds))
+        sizes = [
+            self._size_of(state, place, name)
+            for place, name in zip(loop.bounds, names, strict=True)
+            if isinstance(place, ir.Field)
+        ]
+        alike = len(sizes) == len(loop.bounds) and len(set(sizes)) == 1
+        return text.format(sizes[0]) if alike and sizes[0] is not None else None
 
     def _range_in_cuda(self, loop: ir.Loop, text: str, state: State) -> str | None:
         """The text tells apart what is assigned again in the function; what a variable holds that somebody else may

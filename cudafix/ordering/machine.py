@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from bisect import insort
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
 from functools import lru_cache
+from typing import TypeGuard
 
 from cudafix import ir
 from cudafix.link import SOURCES, Program, last
@@ -317,8 +318,16 @@ class Machine:
             return []
         return [v.cell for v in state.env[root].get(mem.REFERRED, ()) if isinstance(v, mem.Ref)]
 
+    def is_of_one(self, state: State, size: Sequence[Cell]) -> bool:
+        """Whether these are the size of one container, which nobody changes out of sight."""
+        return len(size) == 1 and state.env.has_a_size(size[0]) and size[0][0] not in self.lent | self.unfollowed
+
     def values(self, state: State, expr: ir.Expr) -> Values:
         """What an expression may evaluate to."""
+        if isinstance(expr, ir.Field) and expr.name == ir.SIZE:
+            size = self.cells(state, expr)
+            known = state.env.size(size[0]) if self.is_of_one(state, size) else None
+            return frozenset({known if known is not None else mem.OTHER})
         found = self._held_by(state, expr)
         self.in_disguise |= mem.ANYWHERE in found
         if self.unfollowed and mem.has_number(found) and isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
@@ -417,6 +426,7 @@ class Machine:
                 return constant(text)
             case ir.Choice(options):
                 nothing = frozenset({mem.OTHER})  # an option of which nothing is known is one all the same
+                options = self._as_object(state, options) if self.in_python else options
                 return mem.NOTHING.union(*(self.values(state, option) or nothing for option in options))
             case ir.Opaque(parts):
                 inside = [v for part in parts for v in self._made_of(state, part)]
@@ -425,6 +435,27 @@ class Machine:
                 return frozenset({mem.COMPUTED if made else mem.OTHER, *made})
             case ir.FuncRef(name):
                 return frozenset({mem.Function(name, self.frame.function.span.path)})
+
+    def _as_object(self, state: State, options: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
+        """What `x.name` and `x[i]` may be where the front end does not know what `x` is: if that leads to lists and
+        objects of Python only, these hold what was stored there, and have no memory of which it could be a part.
+        """
+        parts = dict.fromkeys(view.base for view in options if isinstance(view, ir.Offset))
+        for base in parts:
+            held = [one for one in options if _part_of(one, base)]
+            leads = self.values(state, base)
+            if not held or not all(isinstance(v, mem.Ptr) and self.is_container(v) for v in leads):
+                continue
+            known = [one for one in held if not isinstance(one, ir.Index) or self.key(state, one.index) != mem.ANY]
+            if leads and len(known) == len(held) and all(self.values(state, one) for one in held):
+                keys = [one for one in options if _is_key_of(one, base) and not self.values(state, one.base)]
+                return tuple(one for one in options if one != ir.Offset(base) and one not in keys)
+        return options
+
+    def is_container(self, value: mem.Ptr) -> bool:
+        """Whether this leads to an object, a list or a dictionary of Python, which holds references."""
+        made = self.outcome.objects[value.object].call
+        return not value.interior and made is not None and made.callee == "operator new"
 
     def _leads_elsewhere(self, state: State, expr: ir.Expr) -> bool:
         """Whether a member is found through a pointer that may also lead where nothing is known."""
@@ -1040,3 +1071,15 @@ def _aliased(program: Program) -> frozenset[str]:
                 if place.name.startswith("::") and place.name[2:] not in program.globals:
                     found.add(place.name)
     return frozenset(found)
+
+
+def _part_of(expr: ir.Expr, base: ir.Expr) -> bool:
+    """Whether this is an attribute or an element of what an expression leads to."""
+    return (isinstance(expr, ir.Field) and expr.base == ir.Deref(base)) or (
+        isinstance(expr, ir.Index) and expr.base == base
+    )
+
+
+def _is_key_of(expr: ir.Expr, base: ir.Expr) -> TypeGuard[ir.Index]:
+    """Whether this is any key of what an expression leads to, if that is a dictionary."""
+    return isinstance(expr, ir.Index) and _part_of(expr.base, base)

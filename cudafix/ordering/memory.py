@@ -23,6 +23,7 @@ Path: TypeAlias = tuple[Step, ...]
 Cell: TypeAlias = tuple[Root, Path]
 
 _NUMBER = re.compile(r"0|[1-9][0-9]*")
+_TEXT = re.compile(r'c\|"[^"\\]*"')  # two of these that differ are not equal
 ANY = "*"  # the key of an element whose index is not known
 FIRST: Step = ("at", "0")
 _OWNS: Path = (FIRST, ("field", ir.OWNS))
@@ -205,6 +206,8 @@ def is_summary(path: Path) -> bool:
 def _may_be_same(a: str, b: str) -> bool:
     if a == b or ANY in (a, b):
         return True
+    if _TEXT.fullmatch(a) and _TEXT.fullmatch(b):
+        return False
     kind_a, _, range_a = a.partition("|")
     kind_b, _, range_b = b.partition("|")
     if not (range_a or range_b):

@@ -29,6 +29,12 @@ def is_size(bound: ir.Expr) -> bool:
     return isinstance(bound, ir.Field) and bound.name == ir.SIZE
 
 
+def lists_of(loop: ir.Loop) -> list[ir.Expr]:
+    """The lists of Python that a loop runs through side by side."""
+    sizes = (bound.base for bound in loop.bounds if isinstance(bound, ir.Field) and is_size(bound))
+    return [one.base for one in sizes if isinstance(one, ir.Deref)]
+
+
 def has_a_round(bounds: str) -> bool:
     """Whether a loop over a range runs at least once, for all that its text says."""
     low, _, high = bounds.partition(":")
@@ -37,11 +43,16 @@ def has_a_round(bounds: str) -> bool:
 
 def picks(loop: ir.Loop) -> bool:
     """Whether the loop's index picks buffers, streams or events out of arrays."""
+    return any(True for _ in picked_from(loop))
+
+
+def picked_from(loop: ir.Loop) -> Iterator[ir.Expr]:
+    """The arrays out of which a loop's index picks."""
     for stmt in ir.walk(loop.body):
         for expr in (stmt.target, stmt.value) if isinstance(stmt, ir.Assign) else ir.given_to(stmt):
-            if any(isinstance(e, ir.Index) and loop.index in set(ir.variables(e.index)) for e in ir.variables(expr)):
-                return True
-    return False
+            for one in ir.variables(expr):
+                if isinstance(one, ir.Index) and loop.index in set(ir.variables(one.index)):
+                    yield one.base
 
 
 def copies(loop: ir.Loop, function: ir.Function) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from cudafix import ir
 from cudafix.link import last
@@ -38,9 +39,9 @@ def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
     indices = {
         value.text: name
         for (kind, frame, name), inner in state.env
-        if kind == "local" and frame == machine.frame.name and not name.startswith(ir.ROUND)
+        if kind == "local" and frame == machine.frame.name and not name.startswith((ir.ROUND, "%"))
         for value in inner.get((), ())
-        if isinstance(value, mem.Number) and value.text.startswith("k|")
+        if isinstance(value, mem.Number) and (value.text.startswith("k|") or _is_picked(machine, value))
     }
     deep = machine.in_python and _holds_streams(state)
     ended = state.ended
@@ -160,15 +161,14 @@ def _inside(
             cells = list(state.env.inside(one))
             fewer = any(path[-1:] == (("field", ir.SHRUNK),) for path, _ in cells)
             for path, values in cells:
-                part = _part(outer, path, indices) if len(values) == 1 else None
-                if part is None or (fewer and len(path) == 1):
-                    continue
-                (value,) = values
-                stream = _stream_in(machine, value, state, ended)
-                if stream is None:
-                    deeper.append((part, value))
-                elif outer.text == "this" or _may_name(machine, path[1:]):
-                    found.setdefault(part, stream)
+                parts = _parts(outer, path, indices) if len(values) == 1 else ()
+                for part in parts if not (fewer and len(path) == 1) else ():
+                    (value,) = values
+                    stream = _stream_in(machine, value, state, ended)
+                    if stream is None:
+                        deeper.append((part, value))
+                    elif outer.text == "this" or _may_name(machine, path[1:]):
+                        found.setdefault(part, stream)
         front = deeper
 
 
@@ -206,24 +206,27 @@ def _holds_streams(state: State) -> bool:
     return any(isinstance(value, mem.StreamValue) for values in held for value in values)
 
 
-def _part(outer: StreamName, path: mem.Path, indices: dict[str, str]) -> StreamName | None:
+def _parts(outer: StreamName, path: mem.Path, indices: dict[str, str]) -> Iterator[StreamName]:
     """A field (`outer.field`) or an element (`outer[0]`, `outer["key"]`, `outer[i]`) of an object of Python."""
     if not 1 <= len(path) <= 2 or path[0][0] != "at":
-        return None
+        return
     (_, key), *fields = path
     if fields:
         name = fields[0][1]
-        if key != "0" or not name.isidentifier():
-            return None
-        return StreamName(
-            ir.Field(ir.Deref(outer.expr), name), f"{outer.text}.{name}" if outer.text != "this" else name
-        )
+        if key == "0" and name.isidentifier():
+            text = f"{outer.text}.{name}" if outer.text != "this" else name
+            yield StreamName(ir.Field(ir.Deref(outer.expr), name), text)
+        return
+    word = key.removeprefix("c|")
     if key.isdigit() or _KEY.fullmatch(key):
-        word = key.removeprefix("c|")
-        return StreamName(ir.Index(outer.expr, ir.Const(word)), f"{outer.text}[{word}]")
-    if key in indices:
-        return StreamName(ir.Index(outer.expr, ir.Var(indices[key])), f"{outer.text}[{indices[key].split('@')[0]}]")
-    return None
+        yield StreamName(ir.Index(outer.expr, ir.Const(word)), f"{outer.text}[{word}]")
+    if word in indices:
+        yield StreamName(ir.Index(outer.expr, ir.Var(indices[word])), f"{outer.text}[{indices[word].split('@')[0]}]")
+
+
+def _is_picked(machine: Machine, value: mem.Number) -> bool:
+    """Whether this may be what a round of a loop picks, whose rounds are looked at one by one."""
+    return machine.in_python and bool(machine.family) and (value.text.isdigit() or value.text.startswith('"'))
 
 
 def _written(machine: Machine, path: mem.Path) -> mem.Path:

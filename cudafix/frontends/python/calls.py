@@ -286,6 +286,8 @@ class Calls(Functions):
             return choice(value, *self.asks_all(dotted, node, [(node.args[0].value, value)]))
         if dotted in _CONTAINERS:
             return self._container_call(node)
+        if dotted == "builtins.len" and (own := self._own_length(node)) is not None:
+            return own
         every, seen = self.pure(node)
         if dotted in _REPLACES:  # the fields of a new object; those of the old one are as they were
             for argument, value in zip(node.args[1:], every[1:], strict=True):
@@ -316,12 +318,26 @@ class Calls(Functions):
             for value in given:
                 self.emit(ir.Assign(Index(made, NOTHING), value, self.span(node)))
             return made
+        if dotted == "builtins.len" and len(every) == 1 and is_place(every[0]):
+            return choice(Field(deref(every[0]), ir.SIZE), *asked)
         if dotted.startswith("builtins.") and last in _NO_ADDRESS:
             return NOTHING
         inside = [Index(v, NOTHING) for v in given] if ANYTHING.match(dotted) else []
         same = every[:1] if dotted in _REPLACES else ()
         asked += self._made(node, dotted)
         return choice(result, *asked, *inside, *same, *self._kept_in(node, dotted, given), *map(opaque, given))
+
+    def _own_length(self, node: cst.Call) -> Expr | None:
+        """`len(x)` of an object of a class of the program: what its `__len__` gives. None for any other."""
+        cls = self.resolver.cls_of(node.args[0].value) if len(node.args) == 1 else None
+        method = self.unit.modules.method(cls.outline, cls.cls, "__len__") if cls is not None else None
+        if cls is None or method is None or any(one.outside for one in cls.outline.related(cls.cls)):
+            return None
+        if self._overrides(method) or self.cannot_be_called(method.node, method.outline):
+            return None
+        result = self.temporary()
+        self.call_ir(node, method.name, (), deref(self.value(node.args[0].value)), result)
+        return result
 
     def _made(self, node: cst.Call, callee: str) -> list[Expr]:
         """What a function of a library makes, where it may be an object that the program puts something into."""
@@ -341,6 +357,8 @@ class Calls(Functions):
         if not INTO.match(callee):
             return []
         for place in places:
+            self.resized(place, node)
+            self.other_keys(place, node)
             for other in (one for one in places if one != place):
                 self.emit(ir.Assign(Index(place, NOTHING), choice(other, Index(other, NOTHING)), self.span(node)))
         return [Index(place, NOTHING) for place in places]
@@ -507,6 +525,13 @@ class Calls(Functions):
             done = self._cupy_method(node, f"{origin}.{name}", base)
             if done is not None:
                 return done
+        if origin is None and name not in self.unit.methods.every:
+            return self.by_class(node, name, base, lambda: self._method_by_name(node, func, origin, base))
+        return self._method_by_name(node, func, origin, base)
+
+    def _method_by_name(self, node: cst.Call, func: cst.Attribute, origin: str | None, base: Expr) -> Expr:
+        """A method of an object that is none of CuPy's own, as far as is known."""
+        name = func.attr.value
         if name == "fill":
             self.stored_by_device(node, func.value, base)
         if name in ("enter_context", "__enter__"):

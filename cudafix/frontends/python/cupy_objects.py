@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import libcst as cst
 
 from cudafix import ir
@@ -12,7 +14,7 @@ from cudafix.frontends.python.meaning import (
 )
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, literal
 from cudafix.ir import Addr, Const, Deref, Expr, Field, Look, Span
-from cudafix.models.python import DEFAULTS, EVENT, EXTERNAL, METHODS, STREAM
+from cudafix.models.python import DEFAULTS, EVENT, EXTERNAL, METHODS, OF_STREAMS, STREAM
 from cudafix.models.python import DEVICE as CUPY_DEVICE
 
 _STREAM_AT = 4  # `kernel(grid, block, args, shared_mem, stream)` of `cupyx.jit`
@@ -36,17 +38,17 @@ class CupyObjects(Api):
             made = self.container(node)
             if null or ptds:
                 handle = Const("0" if null else "cudaStreamPerThread")
-                self.emit(ir.Assign(Field(Deref(made), "ptr"), handle, self.span(node)))
+                self._has_handle(node, made, handle)
                 return made
             given = literal(named["non_blocking"]) if "non_blocking" in named else "false"
             words = {"true": Const("cudaStreamNonBlocking"), "false": Const("cudaStreamDefault")}
             flags = words.get(given or "", NOTHING)
             self._c_call(node, "cudaStreamCreateWithFlags", (Addr(Field(Deref(made), "ptr")), flags))
-            self._owns(node, made)
+            self._owns(node, made, STREAM)
             return made
         if dotted == EXTERNAL and node.args:
             made = self.container(node)
-            self.emit(ir.Assign(Field(Deref(made), "ptr"), self.value(node.args[0].value), self.span(node)))
+            self._has_handle(node, made, self.value(node.args[0].value))
             return made
         if dotted == EVENT:
             return self._event(node)
@@ -58,7 +60,7 @@ class CupyObjects(Api):
             return made
         if dotted in ("cupy.cuda.get_current_stream", "cupy.cuda.stream.get_current_stream"):
             made = self.container(node)
-            self.emit(ir.Assign(Field(Deref(made), "ptr"), CURRENT, self.span(node)))
+            self._has_handle(node, made, CURRENT)
             return made
         stream, _, method = dotted.rpartition(".")
         if stream in DEFAULTS:
@@ -69,12 +71,42 @@ class CupyObjects(Api):
         """A new event."""
         made = self.container(node)
         self._c_call(node, "cudaEventCreateWithFlags", (Addr(Field(Deref(made), "ptr")), NOTHING))
-        self._owns(node, made)
+        self._owns(node, made, EVENT)
         return made
 
-    def _owns(self, node: cst.Call, made: Expr) -> None:
+    def _owns(self, node: cst.Call, made: Expr, cls: str) -> None:
         """`Stream.__del__` and `Event.__del__` destroy what they have made (CuPy 14.2, cupy/cuda/stream.pyx)."""
         self.emit(ir.Assign(Field(Deref(made), ir.OWNS), Const("true"), self.span(node)))
+        self.emit(ir.Assign(Field(Deref(made), ir.CLASS), Const(cls), self.span(node)))
+
+    def _has_handle(self, node: cst.Call, made: Expr, handle: Expr) -> None:
+        """An object stands for a stream that it has not made."""
+        self.emit(ir.Assign(Field(Deref(made), "ptr"), handle, self.span(node)))
+        self.emit(ir.Assign(Field(Deref(made), ir.CLASS), Const(STREAM), self.span(node)))
+
+    def uses_cupy(self) -> bool:
+        """Whether the file imports CuPy."""
+        return any(name.startswith("cupy") for names in self.unit.outline.imports.values() for name in names)
+
+    def by_class(self, node: cst.Call, name: str, base: Expr, otherwise: Callable[[], Expr]) -> Expr:
+        """A method of an object that may be a stream or an event of CuPy, as far as its text says: what it is, is known
+        where the object was made.
+        """
+        classes = [cls for cls in (STREAM, EVENT) if f"{cls}().{name}" in (*METHODS, *OF_STREAMS)]
+        known = not self.unit.methods.replaced | self.unit.methods.patched >= {name}
+        if not classes or not known or not is_place(base) or not self.uses_cupy():
+            return otherwise()
+        result = self.temporary()
+        with self.once([a.value for a in node.args]):
+            with self.block() as block:
+                self.emit(ir.Assign(result, otherwise(), self.span(node)))
+            for cls in classes:
+                with self.block() as inner:
+                    given = self._cupy_method(node, f"{cls}().{name}", base)
+                    self.emit(ir.Assign(result, given if given is not None else NOTHING, self.span(node)))
+                block = [ir.If(ir.Test("is", base, cls), tuple(inner), tuple(block), self.span(node))]
+        self.out += block
+        return result
 
     def _cupy_method(self, node: cst.Call, name: str, base: Expr) -> Expr | None:
         """A method of a stream, an event or a device."""
@@ -84,8 +116,7 @@ class CupyObjects(Api):
 
     def perhaps_current(self, node: cst.CSTNode, value: Expr) -> None:
         """An object is entered of which nothing is known: a stream of CuPy would be current from here on."""
-        imported = (name for names in self.unit.outline.imports.values() for name in names)
-        if not isinstance(value, Const) and value != NOTHING and any(name.startswith("cupy") for name in imported):
+        if not isinstance(value, Const) and value != NOTHING and self.uses_cupy():
             self.emit(ir.Assign(CURRENT, choice(CURRENT, Field(deref(value), "ptr")), self.span(node)))
 
     def stored_by_device(self, node: cst.CSTNode, array: cst.BaseExpression, base: Expr) -> None:
@@ -105,6 +136,9 @@ class CupyObjects(Api):
         if name == f"{STREAM}().use":
             self.emit(ir.Assign(CURRENT, handle, self.span(node)))
             return base
+        if name == f"{STREAM}().launch_host_func" and len(node.args) == 2 and not any(a.keyword for a in node.args):
+            self._c_call(node, "cudaLaunchHostFunc", (handle, *(self.value(a.value) for a in node.args)))
+            return NOTHING
         if name == f"{CUPY_DEVICE}().use":
             self._c_call(node, "cudaSetDevice", (Field(deref(base), "id"),))
             return NOTHING

@@ -105,6 +105,12 @@ class Expressions(Calls):
             case cst.Await(expression=inner):
                 self.problem("coroutine", node)
                 return self.unknown("`await`", node, (self.value(inner),))
+            case cst.Yield() if self.marks is not None and not isinstance(node.value, cst.From):
+                yielded = self.value(node.value) if node.value is not None else NONE
+                mark = ir.Unknown("`yield`", self.span(node))
+                self.emit(mark)
+                self.marks.append((mark, yielded))
+                return NOTHING
             case cst.Yield():
                 self.problem("generator", node)
                 given = node.value.item if isinstance(node.value, cst.From) else node.value
@@ -127,8 +133,8 @@ class Expressions(Calls):
         if name in self.renamed:
             return Var(self.renamed[name])
         match self.resolver.meaning(node):
-            case OwnFunction(name=qualified):
-                return FuncRef(qualified)
+            case OwnFunction() as function:
+                return choice(*self.parts_of(function))
             case OwnClass(outline, cls):
                 if any(one.runs_code for one in outline.ancestors(cls)):
                     self.emit(ir.Unknown(f"`{name}` runs code of its own", self.span(node)))
@@ -189,7 +195,7 @@ class Expressions(Calls):
                 return choice(FuncRef(function.name), *(FuncRef(one.name) for one in others))
             case OwnClass() | OwnModule():
                 return NOTHING
-        if name in VARIABLES_OF_OTHERS:
+        if name in VARIABLES_OF_OTHERS or name == "cache_clear":
             self.emit(ir.Unknown(f"`{name}`", self.span(node)))
         attribute = self._of_function(node)
         if attribute is not None:
@@ -367,6 +373,8 @@ class Expressions(Calls):
                 self.emit(ir.HostAccess((), (Index(base, key),), self.span(node)))
                 if self.resolver.origin(inner) in DICTIONARIES and is_place(key):
                     self.emit(ir.Assign(keys_of(base), key, self.span(node)))
+                if self.resolver.origin(inner) in (None, *DICTIONARIES) and is_place(base):
+                    self.other_keys(base, node)
                 return Index(base, key)
             case _:
                 return None
@@ -379,8 +387,8 @@ class Expressions(Calls):
             value = self.value(inner.value)
             self._picked_by(inner.value, value)
             text = literal(inner.value)
-            if text is not None:
-                return Const(text) if not text.startswith("-") else NOTHING
+            if text is not None:  # `x[True]` is `x[1]`, and so is `x[1.0]` of a dictionary
+                return Const(text) if text.isdigit() or text.startswith('"') else NOTHING
             return value if isinstance(value, Var) else NOTHING
         for element in index:
             part = element.slice

@@ -9,7 +9,10 @@ import libcst as cst
 
 from cudafix import ir
 from cudafix.frontends.python.cupy_objects import CupyObjects
+from cudafix.frontends.python.decorators import forwarders, is_cache
+from cudafix.frontends.python.decorators import is_plain as is_undecorated
 from cudafix.frontends.python.finalizers import asked_at_the_end
+from cudafix.frontends.python.generators import ENTER, FAIL, LEAVE, is_context
 from cudafix.frontends.python.meaning import (
     Dotted,
     OwnClass,
@@ -20,7 +23,7 @@ from cudafix.frontends.python.meaning import (
 from cudafix.frontends.python.names import Class, Outline, chain, decorators
 from cudafix.frontends.python.nodes import walk, walk_own
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_plain, literal
-from cudafix.ir import Const, Deref, Expr, Field, Index, Look, Span, Stmt, Var
+from cudafix.ir import Const, Deref, Expr, Field, FuncRef, Index, Look, Span, Stmt, Var
 
 DEVICE = frozenset(("jit", "rawkernel", "kernel"))
 """Decorators of functions that run on the device."""
@@ -101,8 +104,11 @@ class Functions(CupyObjects):
 
     def _own(self, node: cst.Call, function: OwnFunction) -> Expr:
         """A function of the program, or a method whose object is known by its class."""
+        if is_undecorated(function.name):
+            return self._forward(node, function)
         if self.cannot_be_called(function.node, function.outline):
-            return self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
+            parts = self.parts_of(function) if is_context(function, self.unit.modules) else []
+            return self.unknown(f"`{self.source.text(node.func)}`", node, (*self.given(node), *parts))
         receiver: Expr | None = None
         method = function.cls is not None and not is_static(function.node)
         if method and isinstance(node.func, cst.Attribute):
@@ -132,6 +138,24 @@ class Functions(CupyObjects):
         self.out += block
         return result
 
+    def parts_of(self, function: OwnFunction) -> list[FuncRef]:
+        """What runs where a function does: a context is in parts."""
+        names = [function.name]
+        if is_context(function, self.unit.modules):
+            names += [f"{function.name}::{part}" for part in (ENTER, LEAVE, FAIL)]
+        return [FuncRef(name) for name in names]
+
+    def _forward(self, node: cst.Call, function: OwnFunction) -> Expr:
+        """A wrapper calls the function in whose place it stands, with what it was given itself."""
+        result = self.temporary()
+        given = self.forwarded
+        if given is None:
+            values = [self.value(argument.value) for argument in node.args]
+            given = tuple(values[1:] if self.scope is not None and self.scope.this is not None else values)
+        is_method = function.cls is not None and not is_static(function.node)
+        self.call_ir(node, function.name, given, Deref(Var("this")) if is_method else None, result)
+        return result
+
     def _overrides(self, function: OwnFunction) -> list[OwnFunction]:
         """The same method in classes that derive from this one: the object may be of one of them."""
         outline, name = function.outline, function.node.name.value
@@ -146,7 +170,13 @@ class Functions(CupyObjects):
     def is_itself(self, function: cst.FunctionDef, outline: Outline | None = None) -> bool:
         """Whether decorators leave it at one call of the function for each call."""
         outline = outline if outline is not None else self.unit.outline
-        return all(self.is_transparent(one.decorator, TRANSPARENT, outline) for one in function.decorators)
+        if forwarders(function, self.unit.modules, outline) is not None:
+            return True
+        modules = self.unit.modules
+        return all(
+            self.is_transparent(one.decorator, TRANSPARENT, outline) or is_cache(one.decorator, modules, outline)
+            for one in function.decorators
+        )
 
     def cannot_be_called(self, function: cst.FunctionDef, outline: Outline) -> bool:
         """Generators and coroutines run later than they are called; kernels run on the device; a decorator may have

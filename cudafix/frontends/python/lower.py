@@ -24,7 +24,7 @@ from cudafix.frontends.python.names import Outline, decorators, identifier
 from cudafix.frontends.python.nodes import walk_own
 from cudafix.frontends.python.prefilter import NOTEBOOK
 from cudafix.frontends.python.source import Source, sites_in_text
-from cudafix.frontends.python.statements import HEADER, Statements, function
+from cudafix.frontends.python.statements import HEADER, Statements, contexts_of, function
 from cudafix.frontends.python.terms import NOTHING
 from cudafix.frontends.python.writer import DRIVER, NEW_DRIVER, PythonWriter
 from cudafix.ir import FuncRef, Span
@@ -37,6 +37,7 @@ _ENDS = frozenset(
     "cudaStreamDestroy cuStreamDestroy cudaDeviceReset cuCtxDestroy cuDevicePrimaryCtxReset "
     "cuDevicePrimaryCtxRelease".split()
 )
+_ROUNDS = 3
 _EXPLICIT = frozenset(("__init__", "__enter__", "__exit__"))
 _PRINTS = (b"printf", b"assert", b"__trap")
 
@@ -51,6 +52,8 @@ def lower(source: Source, outline: Outline, modules: Modules, methods: Methods) 
     unit = Unit(source, outline, modules, methods)
     script = is_script(source.module, outline, modules)
     name = "main" if script else f"{outline.id}::<initializers>"
+    for _ in range(_ROUNDS):  # one of these functions may use another one
+        unit.contexts = contexts_of(unit)
     top = Statements(unit, None, outline.id)
     if script:
         top.emit(ir.Assign(CURRENT, ir.Const("0"), Span(source.path, 0, 0)))

@@ -87,6 +87,7 @@ class Unit:
     pending: list[Callable[[], None]] = field(default_factory=list)
     measures: list[int] = field(default_factory=list)  # where functions of a binding may be called by their names
     deferred: dict[cst.FunctionDef, bool] = field(default_factory=dict)
+    contexts: dict[cst.FunctionDef, bool] = field(default_factory=dict)  # run in parts; whether they catch exceptions
     returned: dict[tuple[cst.FunctionDef, tuple[Symbol, ...]], Symbol | None] = field(default_factory=dict)
 
 
@@ -108,6 +109,9 @@ class Lowering:
         self.problems: list[tuple[str, int]] = []
         self.conditional = 0
         self.done: dict[cst.CSTNode, Expr] = {}  # expressions that are lowered already
+        self.filling: dict[cst.Call, Var | None] = {}  # calls that append once a round, and the index of the round
+        self.marks: list[tuple[Stmt, Expr]] | None = None  # where a function yields that is lowered in parts
+        self.forwarded: tuple[Expr, ...] | None = None  # what the wrapper of a function is given, if it takes anything
         self.run_through: set[cst.CSTNode] = set()  # generator expressions that run where they stand
 
     # -- what the classes below add ------------------------------------------------------------------------------------

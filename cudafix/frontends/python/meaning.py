@@ -278,7 +278,9 @@ class Modules:
 
 @dataclass(eq=False)
 class Scope:
-    """The scope of one function. `shared` are the names that functions inside it use as well."""
+    """The scope of one function. `shared` are the names that functions inside it use as well, `stands` the functions
+    that names certainly mean in it.
+    """
 
     qual: str
     bindings: Bindings
@@ -289,6 +291,7 @@ class Scope:
     node: cst.CSTNode
     shared: frozenset[str] = frozenset()
     annotations: dict[str, cst.BaseExpression] = field(default_factory=dict)
+    stands: dict[str, OwnFunction] = field(default_factory=dict)
 
     def binds(self, name: str) -> bool:
         return (
@@ -404,6 +407,8 @@ class Resolver:
         if owner is None:
             return self.modules.top(self.outline, name)
         found = owner.bindings
+        if name in owner.stands:
+            return owner.stands[name]
         if name in found.functions and found.assigned[name] == 1:
             return OwnFunction(self.outline, found.functions[name], f"{owner.qual}::{name}")
         if name in found.imports and not found.assigned[name] and name not in owner.params:

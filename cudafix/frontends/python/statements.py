@@ -10,10 +10,24 @@ import libcst as cst
 from cudafix import ir
 from cudafix.frontends.python import bindings, checks
 from cudafix.frontends.python.checks import Parts, Result, Symbol
+from cudafix.frontends.python.decorators import PLAIN, Forwarder, forwarders, is_cache, runs_once
 from cudafix.frontends.python.expressions import Expressions
+from cudafix.frontends.python.filling import filled
 from cudafix.frontends.python.functions import DEVICE, TRANSPARENT, default_of
+from cudafix.frontends.python.generators import (
+    ENTER,
+    FAIL,
+    FRAME,
+    GIVEN,
+    LEAVE,
+    InParts,
+    is_context,
+    parts_of,
+    restored,
+    saved,
+)
 from cudafix.frontends.python.lowering import CURRENT, RAISED, ApiCall, Place, Unit
-from cudafix.frontends.python.meaning import Dotted, OwnClass, OwnFunction, OwnGlobal, Scope, scope_of
+from cudafix.frontends.python.meaning import Dotted, OwnClass, OwnFunction, OwnGlobal, Scope, is_static, scope_of
 from cudafix.frontends.python.names import (
     Class,
     bindings_of,
@@ -61,7 +75,10 @@ class Statements(Expressions):
             for small in body.body:
                 self.small(small, "its body is on the line of its header")
             return
-        for statement in body.body:
+        for number, statement in enumerate(body.body):
+            if isinstance(statement, cst.For):
+                before = [one for one in body.body[:number] if isinstance(one, cst.BaseStatement)]
+                self.filling.update(dict.fromkeys(filled(before, statement, self.scope)))
             self.statement(statement)
 
     def at(self, node: cst.CSTNode, blocked: str | None = None) -> None:
@@ -154,6 +171,9 @@ class Statements(Expressions):
         reads = tuple(ir.Index(v, NOTHING) for v in (old, given) if is_place(v))
         asked = self.operator(node, node.operator, [(target, old), (value, given)])
         if place is not None:
+            if is_place(old):  # perhaps of a list, which takes more elements
+                self.resized(old, node)
+                self.other_keys(old, node)
             if isinstance(node.operator, cst.AddAssign) and isinstance(value, cst.List | cst.ListComp):
                 self.emit(Assign(ir.Index(place, NOTHING), ir.Index(given, NOTHING), self.span(node)))
                 return
@@ -190,6 +210,10 @@ class Statements(Expressions):
             self.assign_api(targets[0], call, value)
             return
         given = self.value(value)
+        if isinstance(value, cst.List | cst.Tuple) and value.elements and (given == NOTHING or isinstance(given, Var)):
+            whole = all(isinstance(target, cst.Name | cst.Attribute) for target in targets)
+            if whole and not any(isinstance(one, cst.StarredElement) for one in value.elements):
+                given = self.listed(value, given)
         for target in targets:
             if isinstance(target, cst.Tuple | cst.List):
                 self._assign_parts(target, value, given)
@@ -269,7 +293,7 @@ class Statements(Expressions):
                     if place is not None:
                         self.emit(Assign(place, Const(text or ""), self.place.span))
                 return
-        self.unpack(target, given)
+        self.unpack(target, given, isinstance(node, cst.Tuple | cst.List))
 
     def assign_api(self, target: cst.BaseExpression, call: ApiCall, node: cst.BaseExpression) -> None:
         wanted: dict[int, cst.BaseExpression] = {}
@@ -342,8 +366,10 @@ class Statements(Expressions):
             kept = self.temporary()
             self.emit(Assign(kept, value, self.span(node)))
             value = kept
-        if self.kept_in is not None and value is not None:
-            self.emit(Assign(self.kept_in, choice(self.kept_in, value), self.span(node)))
+        if self.kept_in is not None and (value is not None or isinstance(self.kept_in, Var)):
+            value = value if value is not None else NONE
+            again = () if isinstance(self.kept_in, Var) else (self.kept_in,)
+            self.emit(Assign(self.kept_in, choice(*again, value), self.span(node)))
             value = self.kept_in
         site = self.site()
         self._run_finals(inside_loop=False)
@@ -517,7 +543,10 @@ class Statements(Expressions):
             self.problem("coroutine", node)
         assigned = bindings_of(node.body)
 
+        ours = [call for call, index in self.filling.items() if index is None]
+
         def body(index: Var | None) -> None:
+            self.filling.update({call: index for call in ours if index is not None})
             self.loops += 1
             self.statements(node.body)
             self.loops -= 1
@@ -525,7 +554,12 @@ class Statements(Expressions):
         def safe(name: str) -> bool:
             return not assigned.assigned[name] and self._bounds_stay(node.iter, assigned.assigned)
 
-        self.iterate(node.target, node.iter, self.span(node), body, safe)
+        count = self.iterate(node.target, node.iter, self.span(node), body, safe)
+        for call in ours:
+            index = self.filling.pop(call)
+            if index is not None and count is not None and isinstance(call.func, cst.Attribute):
+                place = ir.Field(deref(self.value(call.func.value)), ir.SIZE)
+                self.emit(Assign(place, count, self.span(call)))
         self.loop_else(node.orelse)
 
     @staticmethod
@@ -571,6 +605,8 @@ class Statements(Expressions):
         if isinstance(named, Dotted) and named.name in DEFAULTS and item.asname is None:
             self._current(node, items, Const(DEFAULTS[named.name]))
             return
+        if isinstance(item.item, cst.Call) and self._in_generator(node, items, item.item):
+            return
         value = self.value(item.item)
         if origin in (f"{STREAM}()", f"{EXTERNAL}()", "cupy.cuda.Device()"):
             self._cupy_context(node, items, value, origin)
@@ -582,6 +618,9 @@ class Statements(Expressions):
             entered = self._context_method(node, cls, "__enter__", value) or value
         elif (origin or "").startswith("tensorrt.") or self._makes_context(item.item):
             pass  # it gives itself, and does nothing at the end
+        elif origin is None and meaning is None and is_place(value) and self.uses_cupy():
+            self._perhaps_stream(node, items, value)
+            return
         elif not (isinstance(meaning, Dotted) and meaning.name.startswith(_PLAIN_CONTEXTS)) or (
             CLOSES.get(meaning.name) in self.unit.methods.every
         ):
@@ -615,6 +654,20 @@ class Statements(Expressions):
             return
         self._current(node, items, ir.Field(deref(value), "ptr"))
 
+    def _perhaps_stream(self, node: cst.With, items: list[cst.WithItem], value: Expr) -> None:
+        """`with x:` of what may be a stream of CuPy, as far as the text says."""
+        span, test = self.span(node), ir.Test("is", value, STREAM)
+        before, entered = self.temporary(), self.temporary()
+        self.emit(Assign(before, CURRENT, span))
+        with self.block() as other:
+            self.emit(Assign(entered, self.unknown("with " + self.source.text(items[0].item), node, (value,)), span))
+            self.perhaps_current(node, value)
+        then = (Assign(CURRENT, ir.Field(deref(value), "ptr"), span), Assign(entered, value, span))
+        self.emit(ir.If(test, then, tuple(other), span))
+        if items[0].asname is not None:
+            self.bind(items[0].asname.name, [entered])
+        self._leaving(node, items, lambda: self.emit(ir.If(test, (Assign(CURRENT, before, span),), (), span)))
+
     def _current(self, node: cst.With, items: list[cst.WithItem], handle: Expr) -> None:
         """The stream that was current is so again behind the block, and behind an exception that leaves it."""
         before, span = self.temporary(), self.span(node)
@@ -622,11 +675,82 @@ class Statements(Expressions):
         self.emit(Assign(CURRENT, handle, span))
         self._leaving(node, items, lambda: self.emit(Assign(CURRENT, before, span)))
 
+    def _in_generator(self, node: cst.With, items: list[cst.WithItem], call: cst.Call) -> bool:
+        """`with f(…):` of a function that `contextlib.contextmanager` has decorated, if it is one that is followed."""
+        function = self.resolver.meaning(call.func)
+        if not isinstance(function, OwnFunction) or (catches := self.unit.contexts.get(function.node)) is None:
+            return False
+        is_method = function.cls is not None and not is_static(function.node)
+        named = isinstance(call.func, cst.Attribute) and not isinstance(
+            self.resolver.meaning(call.func.value), OwnClass
+        )
+        if is_method != named or (is_method and self._overrides(function)):
+            return False
+        if function.node.name.value in self.unit.methods.replaced:
+            return False
+        given = self.arguments(call, function, is_method)
+        if given is None:
+            return False
+        frame, span = self.temporary(), self.span(node)
+        this = deref(self.value(call.func.value)) if isinstance(call.func, cst.Attribute) and is_method else None
+        self.call_ir(call, f"{function.name}::{ENTER}", given, this, frame)
+        if items[0].asname is not None:
+            self.bind(items[0].asname.name, [ir.Field(deref(frame), GIVEN)])
+
+        def run(part: str) -> None:
+            place = Span(span.path, span.start, span.start)
+            site = self.site(fixed="it is called by `with`")
+            of = ir.Deref(ir.Field(deref(frame), "this")) if is_method else None
+            self.emit(
+                ir.Call(
+                    f"{function.name}::{part}", (frame,), span, place, span.end, site, (), of, None, ir.Look.CHECKED
+                )
+            )
+
+        self._leaving(node, items, lambda: run(LEAVE), catches, lambda: run(FAIL))
+        return True
+
+    def around_yield(self, node: cst.FunctionDef, then: tuple[Stmt, ...] = ()) -> InParts | None:
+        """Lower a function that yields once, in parts: in front of the rest, its frame is made, which holds what it
+        yields, and is left `then`.
+        """
+        self.marks = []
+        self.take_params(node)
+        self.statements(node.body)
+        if len(self.marks) != 1 or self.problems:
+            return None
+        mark, given = self.marks[0]
+        self.at(node, HEADER)
+        with self.block() as made:
+            self.emit(Assign(FRAME, self.container(node.params), self.span(node)))
+            self.emit(Assign(ir.Field(deref(FRAME), GIVEN), given, self.span(node)))
+        with self.block() as raised:
+            self.throw(node)
+        return parts_of(self.out, mark, (*made, *then), tuple(raised))
+
+    def take_params(self, node: cst.FunctionDef | cst.Lambda) -> None:
+        """The parameters that functions inside this one use too are variables that both know."""
+        scope = self.scope
+        assert scope is not None
+        for name in scope.bindings.assigned:
+            if scope.binds(name) and name not in scope.shared:
+                self.types.setdefault(name, "")
+        self.at(node, HEADER)
+        for name in (name for name in scope.params if name != scope.this):
+            self.types.setdefault(name, "")
+            if name in scope.shared:
+                self.emit(Assign(self.variable(name), Var(name), self.span(node)))
+
     def _leaving(
-        self, node: cst.With, items: list[cst.WithItem], leave: Callable[[], None], may_catch: bool = False
+        self,
+        node: cst.With,
+        items: list[cst.WithItem],
+        leave: Callable[[], None],
+        may_catch: bool = False,
+        fail: Callable[[], None] | None = None,
     ) -> None:
-        """The body of a `with`, and what happens at its end, however it is left. `may_catch`: an exception may go no
-        further.
+        """The body of a `with`, and what happens at its end, however it is left; `fail` is what happens if an exception
+        leaves it, if that is something else. `may_catch`: an exception may go no further.
         """
         self.finals.append((leave, self.loops))
         with self.block() as body:
@@ -634,7 +758,7 @@ class Statements(Expressions):
         self.finals.pop()
         self.at(node, HEADER)
         with self.block() as failing:
-            leave()
+            (fail or leave)()
             with self.block() as thrown:
                 self.throw(node)
             if may_catch:
@@ -743,9 +867,38 @@ class Statements(Expressions):
                     self.emit(ir.Unknown(f"the metaclass of `{node.name.value}`", self.span(node)))
             if any(isinstance(base, Var) for base in bases):  # a class of code that is not seen knows its children
                 self.unknown(f"`{node.name.value}`", node, (made, *bases))
+        if isinstance(node, cst.FunctionDef) and (ours := forwarders(node, self.unit.modules, self.unit.outline)):
+            for one, decorator in zip(ours, node.decorators, strict=True):
+                self._made_by_factory(one, decorator.decorator)
+            return
+        if node in self.unit.contexts:
+            return
         for decorator in reversed(node.decorators):
+            if isinstance(made, FuncRef) and is_cache(decorator.decorator, self.unit.modules, self.unit.outline):
+                self._nothing_kept(node, made.name)
+                continue
             if not self.is_transparent(decorator.decorator, TRANSPARENT | DEVICE, self.unit.outline):
                 made = self._decorated(decorator.decorator, made)
+
+    def _nothing_kept(self, node: cst.FunctionDef | cst.ClassDef, qual: str) -> None:
+        """A function that keeps its results is defined: it has none."""
+        made = self.container(node.name)
+        self.emit(Assign(ir.Field(deref(made), ir.CLASS), Const(ir.NOT_KEPT), self.span(node.name)))
+        self.emit(Assign(_kept(qual), made, self.span(node.name)))
+
+    def _made_by_factory(self, forwarder: Forwarder, decorator: cst.BaseExpression) -> None:
+        """What the function that makes a decorator is given: its wrappers find it in its parameters."""
+        factory = forwarder.factory
+        if factory is None or not isinstance(decorator, cst.Call):
+            return
+        values = self.arguments(decorator, factory, False)
+        if values is None:
+            self.unknown(self.source.text(decorator), decorator, self.given(decorator))
+            return
+        params = factory.node.params
+        for param, value in zip((*params.posonly_params, *params.params, *params.kwonly_params), values, strict=False):
+            place = Var(f"::{factory.name}::{param.name.value}")  # that of each use of the factory
+            self.emit(Assign(place, choice(place, value), self.span(decorator)))
 
     def _defaults(self, params: cst.Parameters, qual: str) -> None:
         """Default values are made once for each definition, and are the same objects in all calls."""
@@ -866,22 +1019,23 @@ class Statements(Expressions):
 def function(
     unit: Unit, node: cst.FunctionDef | cst.Lambda, qual: str, parent: Scope | None, cls: Class | None
 ) -> None:
-    """Lower one function into the unit."""
+    """Lower one function into the unit. If decorators stand in its place, these have its name, and it another one."""
+    if isinstance(node, cst.FunctionDef):
+        for number, one in enumerate(forwarders(node, unit.modules, unit.outline) or ()):
+            inner = f"{name_of(qual)}::{PLAIN}{number}>"
+            _wrapper(unit, node, one, qual, inner, cls)
+            qual = inner
+        if node in unit.contexts:
+            _context(unit, node, qual, cls)
+            return
     scope = scope_of(node, qual, parent, cls)
     lowering = Statements(unit, scope, qual)
     if isinstance(node, cst.FunctionDef) and any(
         lowering.is_transparent(one.decorator, DEVICE, unit.outline) for one in node.decorators
     ):
         return  # device code
-    for name in scope.bindings.assigned:
-        if scope.binds(name) and name not in scope.shared:
-            lowering.types.setdefault(name, "")
-    lowering.at(node, HEADER)
+    lowering.take_params(node)
     params = [name for name in scope.params if name != scope.this]
-    for name in params:
-        lowering.types.setdefault(name, "")
-        if name in scope.shared:
-            lowering.emit(Assign(lowering.variable(name), Var(name), lowering.span(node)))
     inside = [one for one in walk_own(node.body) if isinstance(one, cst.FunctionDef | cst.Lambda | cst.ClassDef)]
     if scope.this is not None and any(scope.this in inner_reads(one) for one in inside):
         lowering.emit(Assign(Var(f"::{qual}::this"), Var("this"), lowering.span(node)))
@@ -890,35 +1044,140 @@ def function(
             lowering.problem("coroutine", node)
         if scope.this is not None and "cached_property" in decorators(node):
             lowering.kept_in = ir.Field(deref(Var("this")), node.name.value)
+        elif any(is_cache(one.decorator, unit.modules, unit.outline) for one in node.decorators):
+            lowering.kept_in = _kept(qual) if runs_once(node) else ir.Index(_kept(qual), NOTHING)
         with lowering.block() as body:
             if cls is not None and not lowering.is_itself(node):
                 lowering.unknown(f"{cls.name}.{node.name.value}, decorated", node, (Var("this"), *map(Var, params)))
             lowering.statements(node.body)
         if lowering.kept_in is not None:  # it runs where nothing is kept yet
             test = ir.Test("other", None, f"kept@{lowering.span(node).start}")
+            if isinstance(lowering.kept_in, Var):
+                test = ir.Test("is", lowering.kept_in, ir.NOT_KEPT)
+                body.append(Assign(lowering.kept_in, NONE, lowering.span(node)))
             body = [ir.If(test, tuple(body), (), lowering.span(node))]
             body.append(ir.Return(lowering.kept_in, lowering.span(node), lowering.site()))
         lowering.out += body
     else:
         value = lowering.value(node.body)
         lowering.emit(ir.Return(value, lowering.span(node.body), lowering.site()))
-    streams = _stream_params(lowering.out)
+    cls_name = name_of(qual).rpartition("::")[0] if scope.this is not None else None
+    _add(lowering, qual, _names_of_params(node, scope.this is not None), node, cls_name)
+
+
+def _names_of_params(node: cst.FunctionDef | cst.Lambda, is_method: bool) -> list[str]:
+    """The parameters of a function, without the object of a method."""
     star = node.params.star_arg.name.value if isinstance(node.params.star_arg, cst.Param) else None
-    order = [*node.params.posonly_params, *node.params.params]
-    if scope.this is not None:
-        order = order[1:]
+    order = [*node.params.posonly_params, *node.params.params][is_method:]
     names = [p.name.value for p in order] + ([star] if star is not None else [])
     names += [p.name.value for p in node.params.kwonly_params]
     if node.params.star_kwarg is not None:
         names.append(node.params.star_kwarg.name.value)
+    return names
+
+
+def contexts_of(unit: Unit) -> dict[cst.FunctionDef, bool]:
+    """The functions of a module, and of classes in it, that `with` runs in two parts; whether they catch exceptions."""
+    found: dict[cst.FunctionDef, bool] = {}
+    outline = unit.outline
+    every: list[tuple[cst.FunctionDef, str, Class | None]] = [
+        (one, f"{outline.id}::{one.name.value}", None) for one in outline.functions.values()
+    ]
+    every += [
+        (one, f"{outline.id}::{cls.name}::{name}", cls)
+        for cls in outline.classes.values()
+        for name, one in cls.functions()
+    ]
+    for node, qual, cls in every:
+        if is_context(OwnFunction(outline, node, qual, cls), unit.modules):
+            pending, functions = list(unit.pending), list(unit.functions)
+            parts = Statements(unit, scope_of(node, qual, None, cls), qual).around_yield(node)
+            unit.pending[:], unit.functions[:] = pending, functions
+            if parts is not None:
+                found[node] = parts.catches
+    return found
+
+
+def _context(unit: Unit, node: cst.FunctionDef, qual: str, cls: Class | None) -> None:
+    """Lower a function that `with` runs in parts: each is a function, which takes over the variables of the first."""
+    span, pending = unit.source.span(node), list(unit.pending)
+    kept: tuple[Stmt, ...] = ()
+    for part in (FAIL, LEAVE, ENTER):
+        unit.pending[:] = pending  # functions inside of it are lowered once
+        scope = scope_of(node, qual, None, cls)
+        lowering = Statements(unit, scope, qual)
+        lowering.types[FRAME.name] = ""
+        parts = lowering.around_yield(node, kept)
+        assert parts is not None
+        if part == ENTER:
+            with lowering.block() as raised:
+                lowering.throw(node)  # it has not yielded
+            lowering.out = [*parts.before, *raised]
+        else:
+            rest = ir.Function(qual, (), (*parts.behind, *parts.failing), span)
+            names = sorted((ir.names_in(rest) - {FRAME.name}) & lowering.types.keys())
+            lowering.out = [*restored(names, span), *(parts.behind if part == LEAVE else parts.failing)]
+            this = (Assign(ir.Field(deref(FRAME), "this"), Var("this"), span),) if scope.this is not None else ()
+            kept = (*saved(names, FRAME, span), *this, ir.Return(FRAME, span, lowering.site()))
+        params = _names_of_params(node, scope.this is not None) if part == ENTER else [FRAME.name]
+        _add(lowering, f"{qual}::{part}", params, node, qual.rpartition("::")[0] if scope.this is not None else None)
+
+
+def _wrapper(unit: Unit, node: cst.FunctionDef, forwarder: Forwarder, qual: str, inner: str, cls: Class | None) -> None:
+    """Lower what stands in the place of a function, as a function of the same parameters."""
+    scope = forwarder.scope(qual, cls, OwnFunction(unit.outline, node, inner, cls))
+    lowering = Statements(unit, scope, qual)
+    wrapper, span = forwarder.wrapper, unit.source.span(forwarder.wrapper)
+    for name in (*scope.bindings.assigned, *scope.params):
+        if scope.binds(name) and name not in scope.shared:
+            lowering.types.setdefault(name, "")
+    lowering.at(wrapper, HEADER)
+    params = node.params
+    order = [*params.posonly_params, *params.params]
+    is_method = cls is not None and not is_static(node)
+    count = len(order[is_method:]) + len(params.kwonly_params)
+    count += isinstance(params.star_arg, cst.Param) + (params.star_kwarg is not None)
+    names = [param.name.value for param in order[is_method:]]
+    if forwarder.stars:
+        names = [f"%given {number}" for number in range(count)]
+        lowering.forwarded = tuple(map(Var, names))
+        held = lowering.container(wrapper.params)
+        for value in (*([Var("this")] if is_method else []), *lowering.forwarded):
+            lowering.emit(Assign(ir.Index(held, NOTHING), value, span))
+        for star in (wrapper.params.star_arg, wrapper.params.star_kwarg):
+            if isinstance(star, cst.Param):
+                lowering.emit(Assign(lowering.variable(star.name.value), held, span))
+    for name in names:
+        lowering.types.setdefault(name, "")
+        if name in scope.shared:
+            lowering.emit(Assign(lowering.variable(name), Var(name), span))
+    lowering.statements(wrapper.body)
+    _add(lowering, qual, names, node, name_of(qual).rpartition("::")[0] if is_method else None)
+
+
+def _kept(qual: str) -> Var:
+    """What holds the results of a function that keeps them."""
+    return Var(f"::{qual}::<kept>")
+
+
+def name_of(qual: str) -> str:
+    """The name that the program has for a function."""
+    return qual.partition(f"::{PLAIN}")[0]
+
+
+def _add(
+    lowering: Statements, qual: str, names: Sequence[str], node: cst.FunctionDef | cst.Lambda, cls: str | None
+) -> None:
+    """The unit has a function with these parameters."""
+    streams = _stream_params(lowering.out)
     returns = any(isinstance(s, ir.Return) and s.value is not None for s in ir.walk(tuple(lowering.out)))
-    unit.functions.append(
+    lowering.unit.functions.append(
         ir.Function(
             qual,
             tuple(ir.Param(n, "cudaStream_t" if n in streams else "object") for n in names),
             tuple(lowering.out),
-            unit.source.span(node),
-            cls=qual.rpartition("::")[0] if scope.this is not None else None,
+            lowering.unit.source.span(node),
+            cls=cls,
             types=lowering.types,
             problems=tuple(lowering.problems[:1]),
             returns="object *" if returns else "void",

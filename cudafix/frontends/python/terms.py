@@ -59,7 +59,10 @@ def is_plain(node: cst.BaseExpression) -> bool:
 
 
 def is_place(value: Expr) -> bool:
-    return isinstance(value, ir.Var | ir.Field | ir.Index)
+    """Whether a value may be an object; how many elements a list has is a number."""
+    return isinstance(value, ir.Var | ir.Field | ir.Index) and not (
+        isinstance(value, ir.Field) and value.name == ir.SIZE
+    )
 
 
 def literal(node: cst.BaseExpression) -> str | None:

@@ -8,11 +8,12 @@ generic round and `o` stands for all other rounds of the same range (docs/explan
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import inf
-from typing import TypeAlias
+from typing import Any, TypeAlias
+from weakref import WeakValueDictionary
 
 from cudafix import ir
 from cudafix.ordering.state import Event, Stream
@@ -34,75 +35,97 @@ REFERRED: Path = (("refers", ""),)  # of the result of a call that has returned 
 _ANY_PART: Path = (("at", ANY),)  # of an object of which no member tells where its parts are, see `Puns`
 
 
-@dataclass(frozen=True, slots=True)
-class Ptr:
+class _Unique(type):
+    """Values that are equal are one object, as long as somebody holds it: sets of them are compared by identity, and
+    what a value is made of is hashed once, when it is looked up.
+    """
+
+    __match_args__: tuple[str, ...]  # the names of the fields ([dataclasses])
+    _made: WeakValueDictionary[tuple[Hashable, ...], Any]
+
+    def __init__(cls, name: str, bases: tuple[type, ...], names: dict[str, Any]) -> None:
+        super().__init__(name, bases, names)
+        cls._made = WeakValueDictionary()
+
+    def __call__(cls, *fields: Hashable) -> Any:
+        found = cls._made.get(fields)
+        if found is None:
+            rest = cls.__match_args__[len(fields) :]
+            if rest:
+                return cls(*fields, *(getattr(cls, name) for name in rest))  # what is not given has its default
+            found = cls._made[fields] = super().__call__(*fields)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Ptr(metaclass=_Unique):
     """A pointer to the memory object with this number; `interior` when it may point past its start."""
 
     object: int
     interior: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+@dataclass(frozen=True, eq=False)
+class Ref(metaclass=_Unique):
     """The address of a cell."""
 
     cell: Cell
 
 
-@dataclass(frozen=True, slots=True)
-class StreamValue:
+@dataclass(frozen=True, eq=False)
+class StreamValue(metaclass=_Unique):
     stream: Stream
 
 
-@dataclass(frozen=True, slots=True)
-class EventValue:
+@dataclass(frozen=True, eq=False)
+class EventValue(metaclass=_Unique):
     event: Event
 
 
-@dataclass(frozen=True, slots=True)
-class Handle:
+@dataclass(frozen=True, eq=False)
+class Handle(metaclass=_Unique):
     """A library handle, plan, graph or descriptor, by where it was made."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+@dataclass(frozen=True, eq=False)
+class Number(metaclass=_Unique):
     """A constant or a loop index, by its text; `0` is also the null pointer and the default stream."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+@dataclass(frozen=True, eq=False)
+class Function(metaclass=_Unique):
     """A function, by its name as it is understood in the file at `path`."""
 
     name: str
     path: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Other:
+@dataclass(frozen=True, eq=False)
+class Other(metaclass=_Unique):
     """Anything that is neither a pointer nor a handle."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Mixed(Other):
     """Marks the sum of what a function may have stored in a place that was not followed (`cudafix.ordering.alone`)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Computed(Other):
     """Marks a value that was computed from the pointers and handles beside it: a number, or an object that has them."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Anywhere(Other):
     """An address that was made of text, bytes or a number: it may be that of any memory, whatever stands beside it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Unset:
+@dataclass(frozen=True, eq=False)
+class Unset(metaclass=_Unique):
     """Nothing yet: what a cell with a stream may hold where no stream was made on one of the paths."""
 
 

@@ -19,7 +19,7 @@ from cudafix.ordering.clients import BEYOND, CALLER
 from cudafix.ordering.frames import State, joined
 from cudafix.ordering.machine import FOR_THE_DEVICE, UNKNOWN_STREAM
 from cudafix.ordering.memory import Values
-from cudafix.ordering.plain import holds_numbers
+from cudafix.ordering.plain import FLOATING, holds_numbers
 from cudafix.ordering.program import OF_A_ROUND, Overlay, Point, Wrong, key_of, lacks_stream
 from cudafix.ordering.reach import Within, literal, makes_the_file, opens_to_read
 from cudafix.ordering.roles import Arguments
@@ -142,7 +142,9 @@ class Effects(Allocations):
 
     def library_call(self, call: ir.Call, api: Api, state: State, where: In) -> State | None:
         certain = call.receiver is not None and self._has_known_type(call)
-        if any(self.device_memory(state, expr) for expr in for_the_host(call, api, certain)):
+        # a floating-point number is no address ([expr.reinterpret.cast] 5)
+        addresses = (e for e in for_the_host(call, api, certain) if self.type_stored_in(e).strip() not in FLOATING)
+        if any(self.device_memory(state, expr) for expr in addresses):
             why = f"`{call.callee}` is given device memory, so it is not the host function of that name"
             self.unknown(why, call.given, call, call.span, state)
             self.result(call, mem.UNKNOWN, state)

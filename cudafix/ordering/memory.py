@@ -755,10 +755,6 @@ class Environment:
             inner = dict(self[root])
             held = _spread(inner, path, values, inner)
             inner[path] = values if strong else held | _sole(path, values)
-            if ANYWHERE in values:  # any bytes: its parts may be anything
-                n = len(path)
-                for part in [p for p in inner if len(p) > n and overlaps(p[:n], path)]:
-                    inner[part] |= values
             self._set(root, inner)
             self._renewed(root)
             if path == _OWNS:
@@ -797,6 +793,9 @@ class Environment:
                     if path not in inner:
                         fitting.append(path)
                 inner[path] = values if exact and not is_summary(part) else held | _sole(path, values)
+            if ANYWHERE in (anything := parts.get(_ANY_PART, NOTHING)):  # of an object in one cell: any part of this too
+                for path in [p for p in inner if len(p) > len(base) and overlaps(p[: len(base)], base)]:
+                    inner[path] |= anything
             self._set(root, inner)
             self._renewed(root)
 

@@ -17,7 +17,7 @@ NUMBERS = frozenset(
 _INTEGER = re.compile(r"(?:0|[1-9]\d*)[uUlL]*")
 _ZERO, _ONE = frozenset(("0", "false")), frozenset(("1", "true"))
 _OF_TYPE = re.compile(r"\b(?:const|volatile|std::)\b ?|\s*&$")
-_FLOATING = frozenset(("float", "double", "long double"))
+FLOATING = frozenset(("float", "double", "long double"))
 # the last number that every implementation has in a type (C17 5.2.4.2.1)
 _LAST = {
     **dict.fromkeys(("char", "signed char", "int8_t"), 127),
@@ -157,7 +157,7 @@ def as_held(text: str, kind: str) -> str | None:
         if text in _ZERO or text in _ONE:
             return text
         return "1" if _INTEGER.fullmatch(text) else None
-    if kind in _FLOATING:
+    if kind in FLOATING:
         return text
     if text[:1].isdigit() and not _INTEGER.fullmatch(text):
         return None if "." in text else text

@@ -793,7 +793,8 @@ class Environment:
                     if path not in inner:
                         fitting.append(path)
                 inner[path] = values if exact and not is_summary(part) else held | _sole(path, values)
-            if ANYWHERE in (anything := parts.get(_ANY_PART, NOTHING)):  # of an object in one cell: any part of this too
+            anything = parts.get(_ANY_PART, NOTHING)
+            if ANYWHERE in anything:  # of an object in one cell: any part of this may be any part of that
                 for path in [p for p in inner if len(p) > len(base) and overlaps(p[: len(base)], base)]:
                     inner[path] |= anything
             self._set(root, inner)

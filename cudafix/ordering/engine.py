@@ -18,8 +18,9 @@ from cudafix.models import Tables
 from cudafix.ordering import memory as mem
 from cudafix.ordering import ranges
 from cudafix.ordering.any_time import AnyTime
+from cudafix.ordering.chosen import Chosen
 from cudafix.ordering.frames import ANY_ELEMENT, LAMBDA, Catching, Frame, State, Unwinding, joined
-from cudafix.ordering.machine import Followed, Machine
+from cudafix.ordering.machine import Followed
 from cudafix.ordering.memory import Cell, Root, Values
 from cudafix.ordering.pageable import has_its_own, shows_elements_of_others
 from cudafix.ordering.plain import NUMBERS, beside_elements, stored_as_bytes
@@ -120,7 +121,7 @@ def _own_names(function: ir.Function) -> list[str]:
     return sorted(name for name in own if name not in referred and (name[:1] != "%" or name in declared))
 
 
-class Engine(Machine):
+class Engine(Chosen):
     """Runs statements. `cudafix.ordering.effects.Effects` adds what calls mean."""
 
     def __init__(self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool) -> None:
@@ -1233,7 +1234,7 @@ class Engine(Machine):
         self.referred = self.frame.referred
         self.frames.pop()
         if end is not None:
-            end.env.forget_calls([name])
+            self.calls_end(end, [name], value.union(*self.returned_inside.values()))
             if function.name in self.around.values():
                 self._closures_end(function.name, end, value)
             elif function.name in self.making:

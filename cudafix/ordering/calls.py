@@ -725,6 +725,7 @@ class Calls(Operations):
                 state.env.resized(cells)
             self.store(state, cells, held, call.span)
             self.whole_changes(state, call.result, cells, held)
+            self.choose(state, call.result, held)
 
     def through_pointer(self, stmt: ir.Unknown, state: State) -> State | None:
         """A call of a function in a variable, where it is known which functions that may be; None where it is not."""

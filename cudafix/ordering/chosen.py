@@ -39,6 +39,31 @@ class Chosen(Machine):
         one = self._stream_at(state, expr, found)
         return frozenset({one}) if one is not None else found
 
+    def choose(self, state: State, expr: ir.Expr, values: Values) -> None:
+        """Let a place that holds one of several streams hold that one by a name."""
+        if mem.has_stream(values) and not self.in_python:
+            self.streams(state, expr)
+
+    def read(self, state: State, expr: ir.Expr) -> Values:
+        """What an expression has when the program itself reads it: something that was set."""
+        values = self.values(state, expr)
+        if mem.has_stream(values) and not self.in_python:
+            self.used(state, expr)
+            values = self.values(state, expr) - {mem.UNSET}
+        return values
+
+    def used(self, state: State, expr: ir.Expr | None) -> None:
+        """The program uses a stream: what it is was set before (C++17, 11.6 [dcl.init] 12), and is there."""
+        if expr is None or self.in_python or isinstance(expr, ir.Const):
+            return
+        streams = self.streams(state, expr)
+        if streams & state.destroyed and streams & state.orders.one_of.keys():
+            state.destroyed -= streams
+        cell = self._only_place(state, expr)
+        held = state.env.read(cell) if cell is not None else mem.NOTHING
+        if cell is not None and mem.UNSET in held and mem.has_stream(held):
+            state.env.refine(cell, held - {mem.UNSET})
+
     def _stream_at(self, state: State, expr: ir.Expr, found: Collection[Stream]) -> Stream | None:
         """A name for the stream that a place holds, one of those `found`; None where it may be several places."""
         cell = self._only_place(state, expr)

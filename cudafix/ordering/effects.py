@@ -184,6 +184,8 @@ class Effects(Allocations):
                 )
                 certain = self.is_gone(state, args.stream)
                 self.wrong(Wrong.STREAM_DESTROYED, op, point, streams=gone, certain=certain)
+        if where is In.BOTH and api.effect is not Effect.STREAM_DESTROY:
+            self.used(state, args.stream)
         run = self._effect.get(api.effect)
         returned = mem.NOTHING
         if api.effect in HOST_EFFECTS and call.args:
@@ -481,6 +483,7 @@ class Effects(Allocations):
             self._may_wait(streams, state, where)
 
     def launch(self, launch: ir.Launch, state: State) -> State | None:
+        self.used(state, launch.stream)
         streams = self.streams(state, launch.stream)
         if launch.pointer is None:
             kernels = self.program.kernels_named(launch.kernel)

@@ -105,6 +105,17 @@ def _launches(arm: ir.Block) -> object:
     return tuple((s.kernel, s.args, s.stream, s.pointer) for s in arm if isinstance(s, ir.Launch))
 
 
+def _made_in_rounds(before: mem.Environment, after: mem.Environment, key: str) -> list[Cell]:
+    """The streams that rounds have stored for certain in elements of their own."""
+    return [
+        (root, path)
+        for root, inner in after
+        if inner is not before[root]
+        for path, values in inner.items()
+        if ("at", key) in path and path not in before[root] and mem.has_stream(values) and mem.UNSET not in values
+    ]
+
+
 def _given_for(param: ir.Var, frame: Frame) -> int | None:
     """The position of the argument that a parameter of a call was given."""
     names = [p.name for p in frame.function.params]
@@ -448,7 +459,8 @@ class Engine(Chosen):
         if isinstance(target, ir.Field) and target.name == ir.SIZE:
             self._takes_size(state, target, value)
             return
-        values = self.as_address(target, self.values(state, value)) or frozenset({mem.OTHER})
+        values = self.as_address(target, self.read(state, value))
+        values = values or frozenset({mem.OTHER})
         targets = self.cells(state, target)
         made = self._lambda_with(target)
         if made is not None:
@@ -488,6 +500,7 @@ class Engine(Chosen):
         self.store(state, targets, values, span)
         self.whole_changes(state, target, targets, values)
         self.store_parts(state, targets, inner, span)
+        self.choose(state, target, values)
 
     def _takes_size(self, state: State, size: ir.Field, value: ir.Expr) -> None:
         """A container has this many elements from here on; what it was in its parts, and where it is not known which
@@ -1079,7 +1092,11 @@ class Engine(Chosen):
                     break
                 self.in_rounds_before[several] |= self.in_round[several] & ~before
                 done, end.round_waits = end.round_waits, {}
-                if not head.join(end):
+                fresh = [] if self.in_python else _made_in_rounds(head.env, end.env, f"o|{bounds}")
+                grows = head.join(end)
+                for cell in fresh:  # of rounds that are not there, nobody reads anything
+                    head.env.refine(cell, head.env[cell[0]][cell[1]] - {mem.UNSET})
+                if not grows:
                     head.unreported &= ~done.pop(STATUS, 0) | earlier
                     for x, bits in done.items():  # each member's round has waited for that member's own operations
                         head.orders.pending[x] &= ~bits | earlier
@@ -1215,6 +1232,7 @@ class Engine(Chosen):
         for n, param in enumerate(function.params):
             if n < len(args):
                 state.env.write([(self.root(param.name), ())], args[n])
+                self.choose(state, ir.Var(param.name), args[n])
                 if self.is_seen_as_bytes(ir.Var(param.name)):
                     self.seen_as_bytes(state, args[n])
             elif param.default is not None:

@@ -67,13 +67,15 @@ class Chosen(Machine):
     def _stream_at(self, state: State, expr: ir.Expr, found: Collection[Stream]) -> Stream | None:
         """A name for the stream that a place holds, one of those `found`; None where it may be several places."""
         cell = self._only_place(state, expr)
-        if cell is None or not mem.has_stream(held := self.values(state, expr)):
+        if cell is None or not (mem.has_stream(held := self.values(state, expr)) or self.empty):
             return None
         known = frozenset(found) - {UNKNOWN_STREAM}
         anything = UNKNOWN_STREAM in found
         kinds, devices = {s.kind for s in found}, {s.device for s in known}
         kind = kinds.pop() if len(kinds) == 1 and not anything else StreamKind.UNKNOWN
         device = devices.pop() if len(devices) == 1 else "?"
+        if not mem.has_stream(held):  # where no round was run that would have made one, no program gets here
+            device = self.device_of_streams(state)
         number = self._chosen.setdefault((cell, self.rounds, device), len(self._chosen))
         one = Stream(f"one of several streams {number}", kind, bool(self.rounds), device, self.rounds)
         if one in state.orders.one_of:
@@ -82,7 +84,8 @@ class Chosen(Machine):
         state.orders.chosen(one, known, anything, self.of_other_rounds(one))
         if state.destroyed & known:
             state.destroyed |= {one}
-        state.env.refine(cell, frozenset({mem.StreamValue(one)}) | (held & {mem.UNSET}))
+        unset = mem.NOTHING if mem.ZERO in held else held & {mem.UNSET}  # else it is null, which is one of these
+        state.env.refine(cell, frozenset({mem.StreamValue(one)}) | unset)
         return one
 
     def _only_place(self, state: State, expr: ir.Expr) -> Cell | None:

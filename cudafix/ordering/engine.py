@@ -105,10 +105,10 @@ def _launches(arm: ir.Block) -> object:
     return tuple((s.kernel, s.args, s.stream, s.pointer) for s in arm if isinstance(s, ir.Launch))
 
 
-def _made_in_rounds(before: mem.Environment, after: mem.Environment, key: str) -> list[Cell]:
-    """The streams that rounds have stored for certain in elements of their own."""
+def _made_in_rounds(before: mem.Environment, after: mem.Environment, key: str) -> list[tuple[Cell, Values]]:
+    """The streams that rounds have for certain in elements of their own."""
     return [
-        (root, path)
+        ((root, path), values)
         for root, inner in after
         if inner is not before[root]
         for path, values in inner.items()
@@ -1094,8 +1094,8 @@ class Engine(Chosen):
                 done, end.round_waits = end.round_waits, {}
                 fresh = [] if self.in_python else _made_in_rounds(head.env, end.env, f"o|{bounds}")
                 grows = head.join(end)
-                for cell in fresh:  # of rounds that are not there, nobody reads anything
-                    head.env.refine(cell, head.env[cell[0]][cell[1]] - {mem.UNSET})
+                for cell, values in fresh:  # of rounds that are not there, nobody reads anything
+                    head.env.refine(cell, values)
                 if not grows:
                     head.unreported &= ~done.pop(STATUS, 0) | earlier
                     for x, bits in done.items():  # each member's round has waited for that member's own operations

@@ -314,7 +314,7 @@ def _either(mine: Cells, theirs: Cells, holds: bool) -> Cells:
     merged = None
     wholes = _Wholes(theirs)
     for path in mine.keys() - theirs.keys():
-        values, other = _or_unset(_sole(path, mine[path]), holds), wholes.elsewhere(path)
+        values, other = wholes.perhaps(path, mine[path], holds), wholes.elsewhere(path)
         if not (values | other) <= mine[path]:
             merged = merged if merged is not None else mine.copy()
             merged[path] = values | other
@@ -323,7 +323,7 @@ def _either(mine: Cells, theirs: Cells, holds: bool) -> Cells:
         old = mine.get(path)
         if old is None or not values <= old:
             merged = merged if merged is not None else mine.copy()
-            given = _or_unset(_sole(path, values), holds) if old is None else values
+            given = wholes.perhaps(path, values, holds) if old is None else values
             merged[path] = given | wholes.elsewhere(path) if old is None else old | given
     return mine if merged is None else merged
 
@@ -360,7 +360,14 @@ class _Wholes:
         written by another index.
         """
         found = NOTHING if _is_unique(path) else self.held(path)
+        if has_queue(found) and any(_is_vaguer(other, path) for other in self._by_kind.get(_kind(path), ())):
+            found |= {OTHER}
         return found | _unwritten(self._inner, path, self)
+
+    def perhaps(self, path: Path, values: Values, holds: bool) -> Values:
+        """What a place may hold that was written on one path only, and on the other at most by another index."""
+        written = not _is_unique(path) and has_stream(self.held(path))
+        return _sole(path, values) if written and not holds else _or_unset(_sole(path, values), holds)
 
     @cached_property
     def _by_kind(self) -> dict[Path, list[Path]]:

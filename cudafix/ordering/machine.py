@@ -474,9 +474,11 @@ class Machine:
             generic = tuple((k, "k" + key[1:]) if n in others else (k, key) for n, (k, key) in enumerate(path))
             if mem.UNSET not in state.env[root].get(generic, {mem.UNSET}):
                 return False
-        if root[0] != "local" or any(kind == "field" for kind, _ in path):
-            return True
+        if root[0] != "local":
+            return root[2] not in self.program.kept("begun once", lambda: _begun_once(self.program))
         holder = next((f for f in reversed(self.frames) if f.name == root[1]), self.frame)
+        if any(kind == "field" for kind, _ in path):
+            return all(param.name != root[2] for param in holder.function.params)
         kind = holder.function.types.get(root[2], "auto")
         return "<" in kind or kind.startswith("auto")
 
@@ -1003,6 +1005,12 @@ def _overlaid(program: Program) -> dict[str, frozenset[str]]:
         for name, others in module.overlaid.items():
             found[name] = found.get(name, frozenset()) | others
     return found
+
+
+def _begun_once(program: Program) -> frozenset[str]:
+    """The variables with static storage that begin with a value of their own when their function runs first."""
+    tests = (s.test.text for f in program.functions() for s in ir.walk(f.body) if isinstance(s, ir.If))
+    return frozenset(text.removeprefix("static ") for text in tests if text.startswith("static "))
 
 
 def _around(program: Program) -> dict[str, str]:

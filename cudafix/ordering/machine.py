@@ -466,7 +466,7 @@ class Machine:
         and neither an object of a class nor in one, is indeterminate there, and no program reads it: static storage is
         zero (C++17, 6.6.2 [basic.start.static] 2), and so is what containers, `T()` and `T{}` make (11.6 [dcl.init] 8).
         """
-        if mem.UNSET not in held or self.in_python:
+        if mem.UNSET not in held or self.in_python or self.any_order:
             return False
         root, path = cell
         others = [n for n, (kind, key) in enumerate(path) if kind == "at" and key.startswith("o|")]

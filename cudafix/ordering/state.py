@@ -262,9 +262,7 @@ class Orders:
         if not self.one_of or not isinstance(x, Stream):
             return []
         mine = self.one_of.get(x, frozenset({x}))
-        found = [
-            s for s, theirs in self.one_of.items() if s != x and (mine is None or theirs is None or mine & theirs)
-        ]
+        found = [s for s, theirs in self.one_of.items() if s != x and (mine is None or theirs is None or mine & theirs)]
         if x in self.one_of:
             named = self.pending if mine is None else mine
             found += [s for s in named if isinstance(s, Stream) and s not in self.one_of and s in self.pending]

@@ -474,6 +474,9 @@ class Machine:
             generic = tuple((k, "k" + key[1:]) if n in others else (k, key) for n, (k, key) in enumerate(path))
             if mem.UNSET not in state.env[root].get(generic, {mem.UNSET}):
                 return False
+        if root[0] == "memory":
+            call = self.outcome.objects[int(root[1])].call
+            return call is None or last(call.callee) not in ("malloc", "aligned_alloc")  # (C17, 7.22.3.4)
         if root[0] != "local":
             return root[2] not in self.program.kept("begun once", lambda: _begun_once(self.program))
         holder = next((f for f in reversed(self.frames) if f.name == root[1]), self.frame)

@@ -354,7 +354,8 @@ class Orders:
         """
         own = list(streams)
         exact = own[0] if one and len(own) == 1 else None
-        devices = {s.device if s.kind in (StreamKind.BLOCKING, StreamKind.LEGACY) else "?" for s in own}
+        really = [base for s in own for base in self.one_of.get(s, (s,)) or (s,)]
+        devices = {s.device if s.kind in (StreamKind.BLOCKING, StreamKind.LEGACY) else "?" for s in really}
         if devices != {""}:
             self.elsewhere |= bit
         if devices != {""} or self.there:

@@ -8,6 +8,7 @@ what is pending in Q and not in P.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from random import Random
 from typing import NamedTuple
 
 import pytest
@@ -321,3 +322,70 @@ def test_a_stream_of_an_unknown_kind_covers_every_kind(really: str, program: lis
         missing = unfinished & p.all() & ~p.before(really)
         assert unfinished & ~now.pending[UNKNOWN] == 0
         assert missing & ~now.lost.get(UNKNOWN, 0) == 0
+
+
+CHOICES = [("b1", "b2"), ("n1", "n2"), ("b1", "n1"), ("0", "b1"), ("0", "b2", "n2"), ("b2", "n1", "n2"), ("b1", "b3")]
+
+
+class Held(NamedTuple):
+    """What a variable holds that was given one of several streams: the name for it, and which it really is."""
+
+    stream: Stream
+    really: str
+
+
+def _chosen(random: Random, orders: Orders, held: list[Held], i: int) -> Held:
+    """One of some streams, one of which may be in a variable already, or may be none of those that are known."""
+    names = random.choice(CHOICES)
+    really = random.choice(names)
+    among = {STREAMS[name] for name in names if name in STREAMS}
+    if held and random.random() < 0.3:
+        other = random.choice(held)
+        among |= {other.stream}
+        really = random.choice([really, other.really])
+    anything = len(among) < len(names) or random.random() < 0.2
+    kinds = {s.kind for s in among}
+    x = Stream(f"one {i}", kinds.pop() if len(kinds) == 1 and not anything else StreamKind.UNKNOWN)
+    orders.chosen(x, among, anything)
+    return Held(x, really)
+
+
+def _step(random: Random) -> Step:
+    kind = random.choice(["op", "op", "op", "record", "wait", "wait", "sync", "event_sync", "device_sync"])
+    where = random.choice([In.BOTH, In.BOTH, In.BOTH, In.REWRITTEN])
+    if kind == "wait" and random.random() < 0.3:
+        where = In.ORIGINAL
+    elif kind == "device_sync":
+        where = random.choice([In.BOTH, In.ORIGINAL, In.ORIGINAL])
+    elif where is In.REWRITTEN:
+        return Step(kind, random.choice(list(STREAMS)), random.choice(list(OWN)), where)
+    return Step(kind, random.choice(list(STREAMS)), random.choice(list(EVENTS)), where)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_stream_that_is_one_of_several_covers_whichever_it_is(seed: int) -> None:
+    random = Random(seed)
+    for _ in range(800):
+        orders, p, q = Orders(), Program(), Program()
+        only = 0
+        held: list[Held] = []
+        for i in range(random.randrange(4, 14)):
+            if random.random() < 0.2:
+                held.append(_chosen(random, orders, held, i))
+            else:
+                step, truth, s = _step(random), None, None
+                if held and step.kind in ("op", "record", "wait", "sync") and random.random() < 0.6:
+                    s, really = random.choice(held)
+                    truth = step._replace(stream=really)
+                only = run(orders, i, step, only, s)
+                if step.where is not In.REWRITTEN:
+                    p.step(i, truth or step)
+                if step.where is not In.ORIGINAL:
+                    q.step(i, truth or step)
+            check_covers(orders, p, q)
+            for x, really in held:
+                now = orders.copy()
+                now.enter(x)
+                unfinished = q.before(really)
+                assert unfinished & ~now.pending[x] == 0
+                assert unfinished & p.all() & ~p.before(really) & ~now.lost.get(x, 0) == 0

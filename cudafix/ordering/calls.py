@@ -571,6 +571,7 @@ class Calls(Operations):
         begins, and ends in any in which one ends. Each has variables of its own: who goes on finds those as they were.
         """
         known = self._recursions.get(id(function))
+        self.forget_chosen(state)
         args = self._argument_values(call, function, state)
         here = f"{self.frame.name}/{call.span.path}:{call.span.start}{''.join(self.family)}"
         active = known or Recursion(f"{here} and so on")
@@ -586,6 +587,7 @@ class Calls(Operations):
         if known is None:
             self._recursions[id(function)] = active
             self.loops += 1
+            self.recursions += 1
             while active.changed:
                 active.changed = False
                 assert active.entry is not None
@@ -594,6 +596,7 @@ class Calls(Operations):
                 end, _ = self.inline(function, given, active.name, active.this, entry)
                 active.ends(end)
             self.loops -= 1
+            self.recursions -= 1
             del self._recursions[id(function)]
         if active.exit is None:
             return None
@@ -722,6 +725,7 @@ class Calls(Operations):
                 state.env.resized(cells)
             self.store(state, cells, held, call.span)
             self.whole_changes(state, call.result, cells, held)
+            self.choose(state, call.result, held)
 
     def through_pointer(self, stmt: ir.Unknown, state: State) -> State | None:
         """A call of a function in a variable, where it is known which functions that may be; None where it is not."""

@@ -187,6 +187,8 @@ class Effects(Allocations):
                 )
                 certain = self.is_gone(state, args.stream)
                 self.wrong(Wrong.STREAM_DESTROYED, op, point, streams=gone, certain=certain)
+        if where is In.BOTH and api.effect is not Effect.STREAM_DESTROY:
+            self.used(state, args.stream)
         run = self._effect.get(api.effect)
         returned = mem.NOTHING
         if api.effect in HOST_EFFECTS and call.args:
@@ -497,6 +499,7 @@ class Effects(Allocations):
             self._may_wait(streams, state, where)
 
     def launch(self, launch: ir.Launch, state: State) -> State | None:
+        self.used(state, launch.stream)
         streams = self.streams(state, launch.stream)
         if launch.pointer is None:
             kernels = self.program.kernels_named(launch.kernel)
@@ -647,7 +650,8 @@ class Effects(Allocations):
             op = self.operation("destroy", call, "a stream", state)
             self.wrong(Wrong.DESTROYED_AFTER_RESET, op, Point(call.span, f"`{call.callee}`", call), streams=streams)
         if where is not In.ORIGINAL:
-            state.destroyed |= {s for s in streams if not is_default(s) and s is not UNKNOWN_STREAM}
+            may_be = streams.union(*map(state.orders.may_be, streams))
+            state.destroyed |= {s for s in may_be if not is_default(s) and s is not UNKNOWN_STREAM}
             state.alive -= streams if self.one_stream(streams) else frozenset()
             self._give_back(args.stream, state)
         return state
@@ -1016,6 +1020,7 @@ class Effects(Allocations):
 
     def _at_exit(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         """The function runs when the process ends, wherever that is from here on (C17, 7.22.4.2; Python's `atexit`)."""
+        self.forget_chosen(state)  # by then the names may stand for others
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in call.given))
         if not self._only_host_work(values):
             return self._external(call, api, args, state, where)
@@ -1152,7 +1157,10 @@ def _is_held(value: mem.Value, state: State, replaced: Collection[mem.Cell]) -> 
     """Whether a handle, stream or event is kept in another place than the one that gets a new one. What is made by
     `new` may be another object each time.
     """
-    kept = [(root, path) for root, inner in state.env for path, values in inner.items() if value in values]
+    ones = {value}
+    if isinstance(value, mem.StreamValue):  # what was chosen may be one of these
+        ones.update(map(mem.StreamValue, state.orders.may_be(value.stream)))
+    kept = [(r, path) for r, inner in state.env for path, values in inner.items() if not ones.isdisjoint(values)]
     new = {root for root, path in replaced if root[0] == "memory" or mem.is_summary(path)}
     return any(cell not in replaced or len(replaced) > 1 or cell[0] in new for cell in kept)
 

@@ -18,8 +18,9 @@ from cudafix.models import Tables
 from cudafix.ordering import memory as mem
 from cudafix.ordering import ranges
 from cudafix.ordering.any_time import AnyTime
+from cudafix.ordering.chosen import Chosen
 from cudafix.ordering.frames import ANY_ELEMENT, LAMBDA, Catching, Frame, State, Unwinding, joined
-from cudafix.ordering.machine import Followed, Machine
+from cudafix.ordering.machine import Followed
 from cudafix.ordering.memory import Cell, Root, Values
 from cudafix.ordering.pageable import has_its_own, shows_elements_of_others
 from cudafix.ordering.plain import NUMBERS, beside_elements, stored_as_bytes
@@ -112,6 +113,17 @@ def _launches(arm: ir.Block) -> object:
     return tuple((s.kernel, s.args, s.stream, s.pointer) for s in arm if isinstance(s, ir.Launch))
 
 
+def _made_in_rounds(before: mem.Environment, after: mem.Environment, key: str) -> list[tuple[Cell, Values]]:
+    """The streams that rounds have for certain in elements of their own."""
+    return [
+        ((root, path), values)
+        for root, inner in after
+        if inner is not before[root]
+        for path, values in inner.items()
+        if ("at", key) in path and path not in before[root] and mem.has_stream(values) and mem.UNSET not in values
+    ]
+
+
 def _given_for(param: ir.Var, frame: Frame) -> int | None:
     """The position of the argument that a parameter of a call was given."""
     names = [p.name for p in frame.function.params]
@@ -132,7 +144,7 @@ _FEW = 6
 """How many rounds of a loop are looked at one by one, at most."""
 
 
-class Engine(Machine):
+class Engine(Chosen):
     """Runs statements. `cudafix.ordering.effects.Effects` adds what calls mean."""
 
     def __init__(self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool) -> None:
@@ -461,7 +473,8 @@ class Engine(Machine):
         if isinstance(target, ir.Field) and target.name == ir.SIZE:
             self._takes_size(state, target, value)
             return
-        values = self.as_address(target, self.values(state, value)) or frozenset({mem.OTHER})
+        values = self.as_address(target, self.read(state, value))
+        values = values or frozenset({mem.OTHER})
         targets = self.cells(state, target)
         made = self._lambda_with(target)
         if made is not None:
@@ -501,6 +514,7 @@ class Engine(Machine):
         self.store(state, targets, values, span)
         self.whole_changes(state, target, targets, values)
         self.store_parts(state, targets, inner, span)
+        self.choose(state, target, values)
 
     def _takes_size(self, state: State, size: ir.Field, value: ir.Expr) -> None:
         """A container has this many elements from here on; what it was in its parts, and where it is not known which
@@ -1200,7 +1214,11 @@ class Engine(Machine):
                     break
                 self.in_rounds_before[several] |= self.in_round[several] & ~before
                 done, end.round_waits = end.round_waits, {}
-                if not head.join(end):
+                fresh = [] if self.in_python else _made_in_rounds(head.env, end.env, f"o|{bounds}")
+                grows = head.join(end)
+                for cell, values in fresh:  # of rounds that are not there, nobody reads anything
+                    head.env.refine(cell, values)
+                if not grows:
                     head.unreported &= ~done.pop(STATUS, 0) | earlier
                     for x, bits in done.items():  # each member's round has waited for that member's own operations
                         head.orders.pending[x] &= ~bits | earlier
@@ -1349,6 +1367,7 @@ class Engine(Machine):
         for n, param in enumerate(function.params):
             if n < len(args):
                 state.env.write([(self.root(param.name), ())], args[n])
+                self.choose(state, ir.Var(param.name), args[n])
                 if self.is_seen_as_bytes(ir.Var(param.name)):
                     self.seen_as_bytes(state, args[n])
             elif param.default is not None:
@@ -1368,7 +1387,7 @@ class Engine(Machine):
         self.referred = self.frame.referred
         self.frames.pop()
         if end is not None:
-            end.env.forget_calls([name])
+            self.calls_end(end, [name], value.union(*self.returned_inside.values()))
             if function.name in self.around.values():
                 self._closures_end(function.name, end, value)
             elif function.name in self.making:

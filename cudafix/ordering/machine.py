@@ -379,6 +379,8 @@ class Machine:
                 if named := self.referred_by(state, root):
                     return mem.NOTHING.union(*map(state.env.read, named))
                 held = state.env.read((root, ()))
+                if mem.UNSET in held and self._was_null(state, (root, ()), held):
+                    held |= {mem.ZERO}
                 if not held and variable is None and root[0] == "global":
                     if self.program.resolve(root[2], 0, self.frame.function.span.path):
                         return frozenset(
@@ -393,7 +395,7 @@ class Machine:
                     if not held and len(cells) > 1 and (cell[0][0] == "global" or state.env.read((cell[0], ()))):
                         # zero, as in all static storage before it is set, or a part of a whole that is not known
                         held = frozenset({mem.OTHER})
-                    if mem.has_stream(held) and self._may_be_null(state, cell):
+                    if mem.has_stream(held) and (self._may_be_null(state, cell) or self._was_null(state, cell, held)):
                         held |= {mem.ZERO}
                     found |= held
                 leads = self.values(state, expr.base) if isinstance(expr, ir.Deref) else mem.NOTHING
@@ -489,6 +491,30 @@ class Machine:
                 return False
         inside = state.env[root]
         return path not in inside and not any(mem.covers(other, path) for other in inside)
+
+    def _was_null(self, state: State, cell: Cell, held: Values) -> bool:
+        """Whether a place where a stream was stored on some paths only is null on the others. Only what is automatic,
+        and neither an object of a class nor in one, is indeterminate there, and no program reads it: static storage is
+        zero (C++17, 6.6.2 [basic.start.static] 2), and so is what containers, `T()` and `T{}` make (11.6 [dcl.init] 8).
+        """
+        if mem.UNSET not in held or self.in_python or self.any_order:
+            return False
+        root, path = cell
+        others = [n for n, (kind, key) in enumerate(path) if kind == "at" and key.startswith("o|")]
+        if others:  # there may be no other round at all: the generic one says whether each has one
+            generic = tuple((k, "k" + key[1:]) if n in others else (k, key) for n, (k, key) in enumerate(path))
+            if mem.UNSET not in state.env[root].get(generic, {mem.UNSET}):
+                return False
+        if root[0] == "memory":
+            call = self.outcome.objects[int(root[1])].call
+            return call is None or last(call.callee) not in ("malloc", "aligned_alloc")  # (C17, 7.22.3.4)
+        if root[0] != "local":
+            return root[2] not in self.program.kept("begun once", lambda: _begun_once(self.program))
+        holder = next((f for f in reversed(self.frames) if f.name == root[1]), self.frame)
+        if any(kind == "field" for kind, _ in path):
+            return all(param.name != root[2] for param in holder.function.params)
+        kind = holder.function.types.get(root[2], "auto")
+        return "<" in kind or kind.startswith("auto")
 
     def reference(self, cell: Cell) -> mem.Value:
         """The address of a cell, for somebody to keep."""
@@ -1013,6 +1039,12 @@ def _overlaid(program: Program) -> dict[str, frozenset[str]]:
         for name, others in module.overlaid.items():
             found[name] = found.get(name, frozenset()) | others
     return found
+
+
+def _begun_once(program: Program) -> frozenset[str]:
+    """The variables with static storage that begin with a value of their own when their function runs first."""
+    tests = (s.test.text for f in program.functions() for s in ir.walk(f.body) if isinstance(s, ir.If))
+    return frozenset(text.removeprefix("static ") for text in tests if text.startswith("static "))
 
 
 def _around(program: Program) -> dict[str, str]:

@@ -345,7 +345,7 @@ def _either(mine: Cells, theirs: Cells, holds: bool) -> Cells:
     merged = None
     wholes = _Wholes(theirs)
     for path in mine.keys() - theirs.keys():
-        values, other = _or_unset(_sole(path, mine[path]), holds), _unwritten(theirs, path, wholes)
+        values, other = wholes.perhaps(path, mine[path], holds), wholes.elsewhere(path)
         if not (values | other) <= mine[path]:
             merged = merged if merged is not None else mine.copy()
             merged[path] = values | other
@@ -354,8 +354,8 @@ def _either(mine: Cells, theirs: Cells, holds: bool) -> Cells:
         old = mine.get(path)
         if old is None or not values <= old:
             merged = merged if merged is not None else mine.copy()
-            given = _or_unset(_sole(path, values), holds) if old is None else values
-            merged[path] = given | _unwritten(mine, path, wholes) if old is None else old | given
+            given = wholes.perhaps(path, values, holds) if old is None else values
+            merged[path] = given | wholes.elsewhere(path) if old is None else old | given
     return mine if merged is None else merged
 
 
@@ -385,6 +385,20 @@ class _Wholes:
 
     def sum_of_fields(self, path: Path) -> Values:
         return self._sums.get(path, NOTHING)
+
+    def elsewhere(self, path: Path) -> Values:
+        """What a place holds that only the other of two paths has written by this name: an element may have been
+        written by another index.
+        """
+        found = NOTHING if _is_unique(path) else self.held(path)
+        if has_queue(found) and any(_is_vaguer(other, path) for other in self._by_kind.get(_kind(path), ())):
+            found |= {OTHER}
+        return found | _unwritten(self._inner, path, self)
+
+    def perhaps(self, path: Path, values: Values, holds: bool) -> Values:
+        """What a place may hold that was written on one path only, and on the other at most by another index."""
+        written = not _is_unique(path) and has_stream(self.held(path))
+        return _sole(path, values) if written and not holds else _or_unset(_sole(path, values), holds)
 
     @cached_property
     def _by_kind(self) -> dict[Path, list[Path]]:
@@ -765,6 +779,11 @@ class Environment:
         root, path = cell
         self._set(root, {**self[root], path: values})
         self._renewed(root)
+
+    def refine(self, cell: Cell, values: Values) -> None:
+        """What a cell holds is said in other words: nothing is stored there, nor in any that may be the same."""
+        root, path = cell
+        self._set(root, {**self[root], path: values})
 
     def _renewed(self, root: Root) -> None:
         """Something in a place is written: its cells may hold something again."""

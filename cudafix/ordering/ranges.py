@@ -55,6 +55,36 @@ def picked_from(loop: ir.Loop) -> Iterator[ir.Expr]:
                     yield one.base
 
 
+def elements_of_rounds(function: ir.Function) -> dict[str, tuple[ir.Expr, ...]]:
+    """The elements, and their parts, that each round of the loops with an index uses for certain, by the index: those
+    in its own statements, as far as it cannot be left before.
+    """
+    found: dict[str, tuple[ir.Expr, ...]] = {}
+    for loop in ir.walk(function.body):
+        if not isinstance(loop, ir.Loop) or loop.index is None:
+            continue
+        used: dict[ir.Expr, None] = {}
+        for stmt in loop.body:
+            inside = list(ir.walk((stmt,)))
+            if any(isinstance(s, ir.Break | ir.Continue | ir.Return) or not _is_known(s) for s in inside):
+                break
+            exprs = (part for e in ir.values_in(stmt) for part in ir.variables(e)) if len(inside) == 1 else ()
+            used |= dict.fromkeys(e for e in exprs if _is_picked_by(e, loop.index))
+        found[loop.index.name] = tuple(used)
+    return found
+
+
+def _is_known(stmt: ir.Stmt) -> bool:
+    return not isinstance(stmt, ir.Unknown | ir.Switch | ir.Goto | ir.Try)
+
+
+def _is_picked_by(expr: ir.Expr, index: ir.Var) -> bool:
+    """Whether an expression is an element that an index picks, or a part of it."""
+    while isinstance(expr, ir.Field):
+        expr = expr.base
+    return isinstance(expr, ir.Index) and expr.index == index
+
+
 def copies(loop: ir.Loop, function: ir.Function) -> bool:
     """Whether each round of a loop stores in an element of its own what may be an address or a handle."""
     assigned = (s for s in ir.walk(loop.body) if isinstance(s, ir.Assign) and isinstance(s.value, ir.Index))

@@ -117,7 +117,7 @@ def _end_of(s: Stream) -> Event:
 class Orders:
     """The pending and lost sets of all observers. Copies are cheap: two dictionaries of ints."""
 
-    __slots__ = ("elsewhere", "lost", "own", "pending", "there")
+    __slots__ = ("elsewhere", "lost", "one_of", "own", "pending", "there")
 
     def __init__(self) -> None:
         self.pending: dict[Observer, Bits] = {HOST: 0, LEGACY: 0, FRESH_BLOCKING: 0, FRESH: 0}
@@ -125,6 +125,8 @@ class Orders:
         self.own: dict[Stream, Bits] = {}  # what a family's other streams have run, each for itself
         self.elsewhere: Bits = 0  # what may have been issued on a stream that `LEGACY` does not wait for
         self.there: dict[str, Bits] = {}  # by another device, what is pending on streams that its legacy one waits for
+        # streams that are one of these, whichever it is; None: of any
+        self.one_of: dict[Stream, frozenset[Stream] | None] = {}
 
     def copy(self) -> Orders:
         other = Orders.__new__(Orders)
@@ -133,6 +135,7 @@ class Orders:
         other.own = self.own.copy()
         other.elsewhere = self.elsewhere
         other.there = self.there.copy()
+        other.one_of = self.one_of.copy()
         return other
 
     def join(self, other: Orders) -> bool:
@@ -143,11 +146,16 @@ class Orders:
             and self.own == other.own
             and self.elsewhere == other.elsewhere
             and self.there == other.there
+            and self.one_of == other.one_of
         ):
             return False
         for x in other.pending:
             self.known(x)
         changed = bool(other.elsewhere & ~self.elsewhere)
+        for name, among in other.one_of.items():
+            known = self.one_of.get(name, frozenset())
+            self.one_of[name] = None if known is None or among is None else known | among
+            changed |= self.one_of[name] != known
         self.elsewhere |= other.elsewhere
         for device in self.there.keys() | other.there.keys():
             mine, yours = self.there.get(device, 0), other.there.get(device, 0)
@@ -205,15 +213,71 @@ class Orders:
     def forget(self, device: str) -> None:
         """The name of a device stands for another one from here on."""
         for s in [s for s in self.pending if isinstance(s, Stream) and s.device == device]:
-            for gone in (s, _end_of(s)):
-                self.pending.pop(gone, None)
-                self.lost.pop(gone, None)
-            self.own.pop(s, None)
+            self.forget_stream(s)
         self.there.pop(device, None)
+
+    def forget_stream(self, s: Stream) -> None:
+        """Nobody names this stream any more, or not by this name."""
+        for gone in (s, _end_of(s)):
+            self.pending.pop(gone, None)
+            self.lost.pop(gone, None)
+        self.own.pop(s, None)
+        self.one_of.pop(s, None)
+
+    def chosen(self, x: Stream, among: Iterable[Stream], anything: bool, of_others: Bits = 0) -> None:
+        """`x` is a name, from here on, for one of the streams `among`, or if `anything`, for any: a step on `x` is one
+        on that, and may be one on each of them. `of_others` as in `created`; an older stream of this name is forgotten.
+        """
+        streams = [s for s in self.pending if isinstance(s, Stream) and s not in (FRESH, FRESH_BLOCKING)]
+        for s in among:
+            self.known(s)
+        found = [*among, *(streams if anything else ())]
+        bases: frozenset[Stream] | None = frozenset[Stream]()
+        pending, lost = [0, 0], [0, 0]
+        for s in found:
+            own = self.one_of.get(s, frozenset({s}))
+            bases = None if bases is None or own is None else bases | own
+            end: Observer = s
+            if s.kind is StreamKind.BLOCKING:
+                end = _end_of(s) if _end_of(s) in self.pending else FRESH
+            # who synchronizes with a stream of an unknown kind may do so with a blocking one
+            own_steps: tuple[Observer, ...] = (s,) if x.kind is StreamKind.BLOCKING else (s, end)
+            for n, ones in enumerate((own_steps, (end,))):
+                for one in ones:
+                    pending[n] |= self.pending[one]
+                    lost[n] |= self.lost.get(one, 0)
+        if anything:
+            pending = [bits | self.pending[FRESH] for bits in pending]
+            lost = [bits | self.lost.get(FRESH, 0) for bits in lost]
+        observers: tuple[Observer, ...] = (x, _end_of(x))
+        for n, one in enumerate(observers):
+            more, less = pending[n] & ~of_others, lost[n] & ~of_others
+            if x.summary and one in self.pending:
+                more, less = self.pending[one] | more, self.lost.get(one, 0) | less
+            if n == 0 or x.kind is StreamKind.BLOCKING:
+                self.pending[one], self.lost[one] = more, less
+        self.one_of[x] = None if anything else bases
+
+    def may_be(self, x: Observer) -> list[Stream]:
+        """The other streams that `x` may be: those among which it was chosen, and what was chosen among the same."""
+        if not self.one_of or not isinstance(x, Stream):
+            return []
+        mine = self.one_of.get(x, frozenset({x}))
+        found = [s for s, theirs in self.one_of.items() if s != x and (mine is None or theirs is None or mine & theirs)]
+        if x in self.one_of:
+            named = self.pending if mine is None else mine
+            found += [s for s in named if isinstance(s, Stream) and s not in self.one_of and s in self.pending]
+        return found
 
     def after(self, x: Observer, y: Observer, certain: bool = True, where: In = In.BOTH) -> None:
         """`x` waits for everything that `y` has finished or waited for. If not `certain`, it may or may not."""
         q, p = self.pending, self.lost
+        if self.one_of and y is not HOST and where is not In.REWRITTEN:
+            for other in self.may_be(x):  # which may be what waits
+                if where is In.ORIGINAL:
+                    p[other] = q[other]
+                elif y in p:
+                    p[other] = p.get(other, 0) | (p[y] & q[other])
         qx, qy = q[x], q[y]
         if where is In.REWRITTEN:
             if certain:
@@ -237,8 +301,8 @@ class Orders:
         lost = 0
         for bits in self.lost.values():
             lost |= bits
-        if lost:
-            self.lost[x] = self.lost.get(x, 0) | (lost & self.pending[x])
+        for one in (x, *self.may_be(x)) if lost else ():
+            self.lost[one] = self.lost.get(one, 0) | (lost & self.pending[one])
 
     def enter(self, s: Stream, where: In = In.BOTH) -> None:
         """Before a step on `s`: the legacy stream waits for all blocking streams of its device (docs/FACTS.md)."""
@@ -254,8 +318,9 @@ class Orders:
                 if s in self.lost:
                     self.lost[s] &= left
         elif s.kind is StreamKind.UNKNOWN:
-            for b in [b for b in self.pending if isinstance(b, Stream) and b.kind is StreamKind.LEGACY]:
-                self.after(s, b, certain=False, where=where)  # it may be the legacy stream, or a blocking one
+            for b in [b for b in self.pending if isinstance(b, Stream) and b != s]:
+                if b.kind is StreamKind.LEGACY or (s in self.one_of and b.kind is not StreamKind.NON_BLOCKING):
+                    self.after(s, b, certain=False, where=where)  # it may be the legacy stream, or a blocking one
 
     def leave(self, s: Stream, where: In = In.BOTH, certain: bool = True) -> None:
         """After a step on `s`: the blocking streams wait for the legacy stream of their device. If not `certain`, there
@@ -269,7 +334,8 @@ class Orders:
                     self.after(b, s, certain=False, where=where)
         elif s.kind is StreamKind.UNKNOWN:
             for b in [b for b in self.pending if isinstance(b, Stream)]:
-                if b.kind in (StreamKind.BLOCKING, StreamKind.LEGACY) and b != s:
+                unknown = b.kind is StreamKind.UNKNOWN and s in self.one_of
+                if (unknown or b.kind in (StreamKind.BLOCKING, StreamKind.LEGACY)) and b != s:
                     self.after(b, s, certain=False, where=where)
 
     def follow(self, s: Stream, bit: Bits) -> None:
@@ -289,7 +355,8 @@ class Orders:
         """
         own = list(streams)
         exact = own[0] if one and len(own) == 1 else None
-        devices = {s.device if s.kind in (StreamKind.BLOCKING, StreamKind.LEGACY) else "?" for s in own}
+        really = [base for s in own for base in self.one_of.get(s, (s,)) or (s,)]
+        devices = {s.device if s.kind in (StreamKind.BLOCKING, StreamKind.LEGACY) else "?" for s in really}
         if devices != {""}:
             self.elsewhere |= bit
         if devices != {""} or self.there:
@@ -314,6 +381,11 @@ class Orders:
         Who synchronizes with a blocking stream waits for its last step, and for what that has waited for; not for work
         on the legacy stream that came behind it, which only the next step of the stream would wait for (docs/FACTS.md).
         """
+        for other in self.may_be(s):
+            self._ran(other, where, certain=False)
+        self._ran(s, where, certain)
+
+    def _ran(self, s: Stream, where: In, certain: bool) -> None:
         if s.kind is not StreamKind.BLOCKING:
             return
         end, q, p = _end_of(s), self.pending, self.lost

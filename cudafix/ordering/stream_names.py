@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from cudafix import ir
 from cudafix.link import last
 from cudafix.ordering import memory as mem
+from cudafix.ordering import ranges
 from cudafix.ordering.frames import State
 from cudafix.ordering.machine import Machine
 from cudafix.ordering.program import StreamName
@@ -43,6 +44,8 @@ def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
         for value in inner.get((), ())
         if isinstance(value, mem.Number) and (value.text.startswith("k|") or _is_picked(machine, value))
     }
+    if not machine.in_python:
+        _choose_elements(machine, state, indices.values())
     deep = machine.in_python and _holds_streams(state)
     ended = state.ended
     for root, inner in sorted(state.env, key=lambda item: item[0][0] != "local"):  # a local name is the nearest
@@ -72,6 +75,16 @@ def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
                 elif not path and not machine.in_python and isinstance(value, mem.Ref | mem.Ptr):
                     _members(machine, state, value, var, text, found, ended)
     return found
+
+
+def _choose_elements(machine: Machine, state: State, indices: Collection[str]) -> None:
+    """Let the streams that this round uses for certain be told apart from those of others."""
+    function = machine.frame.function
+    used = function.kept("elements of rounds", ranges.elements_of_rounds) if indices else {}
+    for name in used.keys() & set(indices):
+        for place in used[name]:
+            if mem.has_stream(machine.values(state, place)):
+                machine.streams(state, place)
 
 
 def _is_of_a_closure(machine: Machine, name: str) -> bool:

@@ -703,7 +703,7 @@ class Variables(Blocks):
             return
         initials = [self.initial(child) for child in children]
         var = self.declare(one.name, kind, one.node)
-        if not one.array and (is_number(kind) or is_pointer(kind)):
+        if not one.array and (is_number(kind) or is_pointer(kind) or kind.removeprefix("const ") in ir.HANDLES):
             self.store(var, initials[0][1] if initials else Const("0"), node)
             return
         self.emit(self._fresh(var, one, node))

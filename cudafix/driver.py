@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
 from typing import NamedTuple
 
-from cudafix import asked, models, pools, residue
+from cudafix import asked, ir, models, pools, residue
 from cudafix.cache import Cache
 from cudafix.certificates import Scenes
 from cudafix.cluster import lockstep, views_of
@@ -202,6 +203,7 @@ def reasons(before: Mapping[str, bytes], after: Mapping[str, bytes], config: Con
         return [Reason(f"the files are not the same ones: {names}")]
     programs = [p for cluster in clusters_of(old) for p in cluster]
     wrong += map(Reason, pools.prove(before, after, {path for program in programs for path in program}))
+    wrong += map(Reason, _included_otherwise(old, new, programs))
     original = {id(s) for view in views_of(old, programs) for f in view.program.functions() for s in walk(f.body)}
     wrong += [
         Reason(v) if isinstance(v, str) else _reason(v, original)
@@ -220,6 +222,19 @@ def reasons(before: Mapping[str, bytes], after: Mapping[str, bytes], config: Con
             if (text := residue.changed(old.files[path], new.files[path], path, tables, variables))
         )
     return list(dict.fromkeys(wrong))
+
+
+def _included_otherwise(old: Tree, new: Tree, programs: list[list[str]]) -> Iterator[str]:
+    """The files that functions include whose text is not the same, or is not there: the IR has nothing of it."""
+    stmts = (s for view in views_of(old, programs) for f in view.program.functions() for s in walk(f.body))
+    included = (s for s in stmts if isinstance(s, ir.Unknown) and s.why.startswith(ir.INCLUDED))
+    for name in sorted({name for s in included for name in s.called or ("a file",)}):
+        last = os.path.basename(name)
+        meant = [path for path in old.files if os.path.basename(path) == last]
+        if not meant:
+            yield f"`{name}` is included in a function, and is none of the files that are compared"
+        elif any(bytes(old.files[path]) != bytes(new.files[path]) for path in meant):
+            yield f"`{name}` changed, and is included in a function"
 
 
 def _reason(v: Violation, original: Collection[int]) -> Reason:

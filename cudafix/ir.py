@@ -177,6 +177,8 @@ NOT_PARSED = "text that could not be parsed"
 """Why the order of statements is not known where the grammar could not read one."""
 IN_ANOTHER_FILE, OUTSIDE = "it stands in a macro that another file defines", "outside of a function body"
 """Why a text cannot be edited, or nothing inserted beside it."""
+INCLUDED = "code of "
+"""How the reason of an `Unknown` begins that stands for the text of a file which a function includes."""
 THROUGH_POINTER = "call through a function pointer"
 """Why a call is `Unknown` of which the first part is what is called, and the others are what that is given."""
 

@@ -101,6 +101,22 @@ class Variant:
         return self._parsed
 
 
+class GivenReferences(NamedTuple):
+    """What a file gets from those that include it: whether they may give a reference `to_templates`, and other names of
+    types that may be references, with what they stand for.
+    """
+
+    to_templates: bool = False
+    names: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+class Around(NamedTuple):
+    """What the files of a program that include a file define in front of it."""
+
+    macros: tuple[source.Macro, ...]
+    references: GivenReferences
+
+
 @dataclass(slots=True)
 class Tree:
     """The files of a run, lowered when they are asked for. Those of Python are kept apart (`python`)."""
@@ -109,7 +125,7 @@ class Tree:
     check_macros: tuple[str, ...] = ()
     include_folders: InitVar[Iterable[tuple[str, tuple[str, ...]]]] = ()
     files: Files = field(init=False)
-    variants: dict[tuple[str, tuple[source.Macro, ...]], list[Variant]] = field(default_factory=dict)
+    variants: dict[tuple[str, Around], list[Variant]] = field(default_factory=dict)
     read: dict[tuple[str, Methods], list[Variant]] = field(default_factory=dict)  # of Python, by `methods`
     macros: dict[str, dict[str, source.Macro]] = field(default_factory=dict)
     listings: dict[str, Listing] = field(default_factory=dict)
@@ -118,7 +134,8 @@ class Tree:
     includes: dict[str, list[str]] = field(default_factory=dict)
     names: dict[tuple[str, re.Pattern[bytes]], frozenset[Any]] = field(default_factory=dict)
     direct: dict[str, list[tuple[int, str]]] = field(default_factory=dict)  # with where the `#include` stands
-    visible: dict[str, Declarations] = field(default_factory=dict)  # by the file that includes them
+    visible: dict[tuple[str, GivenReferences], Declarations] = field(default_factory=dict)  # by what includes them
+    opened: dict[tuple[str, tuple[str, ...]], GivenReferences] = field(default_factory=dict)
     spoken: dict[str, frozenset[str]] = field(default_factory=dict)
     default_streams: dict[str, DefaultStreams] = field(default_factory=dict)
     around: dict[tuple[str, ...], Surroundings] = field(default_factory=dict)  # by program
@@ -301,7 +318,7 @@ class Tree:
                 module, _, errors = self.python.lowered(path, methods)
                 self.read[path, methods] = [Variant.of(module, errors)]
             return self.read[path, methods]
-        around = self.defined_around(path, program)
+        around = Around(self.defined_around(path, program), self._given_references(path, program))
         if (path, around) not in self.variants:
             visible = {name: source.check_macro(name) for name in self.check_macros}
             unit = self._placed(path)
@@ -309,10 +326,10 @@ class Tree:
                 visible.update(self.macros_of(header))
             for name in unit.names if unit is not None else ():
                 visible.pop(name, None)
-            visible.update((macro.name, macro) for macro in around)
+            visible.update((macro.name, macro) for macro in around.macros)
             for name in ("cudaMalloc", "cudaFree"):
                 visible.pop(name, None)  # refused by name later
-            declared = partial(self._visible, path)
+            declared = partial(self._visible, path, around.references)
             self.variants[path, around] = [
                 Variant(c, declared) for c in source.configurations(path, self.files[path], visible, unit)
             ]
@@ -345,12 +362,35 @@ class Tree:
             self.spoken[path] = frozenset(word.decode() for word in words if not word.startswith(b"__"))
         return self.spoken[path]
 
-    def _visible(self, path: str) -> Declarations:
+    def _given_references(self, path: str, program: Collection[str]) -> GivenReferences:
+        """What the files of a program that include a file may make a reference of in it."""
+        if not program:
+            return GivenReferences()
+        key = (path, tuple(program))
+        if key not in self.opened:
+            self.opened[key] = GivenReferences()  # while it is found out
+            including = (one for one in program if one != path and path in self.included(one))
+            declared = [variant.declarations for one in including for variant in self.variants_of(one)]
+            spoken = self.names_in(path)
+            names = {
+                (name, kinds)
+                for one in declared
+                for name, kinds in one.stand_for.items()
+                if name in spoken and one.references.may_be(name)
+            }
+            given = "template" in spoken and any(one.gives_references for one in declared)
+            self.opened[key] = GivenReferences(given, tuple(sorted(names)))
+        return self.opened[key]
+
+    def _visible(self, path: str, given: GivenReferences) -> Declarations:
         """What the headers declare that a file includes, in each of their configurations."""
-        if path not in self.visible:
+        if (path, given) not in self.visible:
             variants = (v for header in reversed(self.included(path)) for v in reversed(self.variants_of(header)))
-            self.visible[path] = Declarations.together(variant.declarations for variant in variants)
-        return self.visible[path]
+            found = Declarations.together(variant.declarations for variant in variants)
+            found.gives_references |= given.to_templates
+            found.stand_for = {**dict(given.names), **found.stand_for}
+            self.visible[path, given] = found
+        return self.visible[path, given]
 
     def part(self, paths: Iterable[str]) -> Tree:
         """Some of the files, with all that they include, as a tree: what is lowered is shared with this one."""
@@ -359,7 +399,7 @@ class Tree:
         other.read, other.listings = self.read, self.listings
         other.includes, other.direct = self.includes, self.direct
         other.names, other.spoken, other.default_streams = self.names, self.spoken, self.default_streams
-        other.around, other.seen = self.around, self.seen
+        other.around, other.seen, other.opened = self.around, self.seen, self.opened
         if other.python is not None:
             other.python = self.python
         return other
@@ -377,7 +417,7 @@ class Tree:
             if path in same and (headers := self.included(path)) == other.included(path) and same.issuperset(headers):
                 self.variants[path, around] = variants
                 for variant in variants:
-                    variant.seen_from(partial(self._visible, path))
+                    variant.seen_from(partial(self._visible, path, around.references))
         for (path, methods), variants in other.read.items():
             if path in same and (files := self.included(path)) == other.included(path) and same.issuperset(files):
                 self.read[path, methods] = variants
@@ -393,7 +433,7 @@ class Tree:
         other = Tree(self.files.replaced(texts), self.check_macros, self.folders.items())
         for (path, around), variants in self.variants.items():
             if path in self.files:
-                concerned = (path, *self.included(path), *(macro.path for macro in around))
+                concerned = (path, *self.included(path), *(macro.path for macro in around.macros))
                 if texts.keys().isdisjoint(concerned):
                     other.variants[path, around] = variants
                     other.includes[path] = self.included(path)

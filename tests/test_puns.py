@@ -14,7 +14,7 @@ def part(root: Root, *names: str) -> Cell:
 
 
 def environment() -> Environment:
-    puns = Puns(lambda one, other: False)
+    puns = Puns(lambda one, other, told: False)
     found = Environment(puns=puns)
     found.write([part(OBJECT, "a")], frozenset({mem.Ptr(7)}))
     puns.add(OBJECT)

@@ -8,22 +8,26 @@ from functools import lru_cache
 
 from cudafix import ir
 
+_WIDTHS = range(32)  # of bit-fields, whose type the front end names like one of the library
 NUMBERS = frozenset(
     f"{sign}{kind}".strip()
     for sign in ("", "unsigned ", "signed ")
     for kind in ("", "int", "short", "short int", "char", "float", "double", "bool")
     if sign or kind  # a variable of Python has no type, and may hold anything
-) | frozenset(("int8_t", "int16_t", "int32_t", "uint8_t", "uint16_t", "uint32_t", "uint", "uchar", "ushort", "clock_t"))
+) | frozenset(("int32_t", "uint32_t", "uint", "uchar", "ushort", "clock_t"))
+NUMBERS |= {f"{sign}int{bits}_t" for sign in ("", "u") for bits in _WIDTHS}
 _INTEGER = re.compile(r"(?:0|[1-9]\d*)[uUlL]*")
 _ZERO, _ONE = frozenset(("0", "false")), frozenset(("1", "true"))
 _OF_TYPE = re.compile(r"\b(?:const|volatile|std::)\b ?|\s*&$")
 FLOATING = frozenset(("float", "double", "long double"))
 # the last number that every implementation has in a type (C17 5.2.4.2.1)
 _LAST = {
-    **dict.fromkeys(("char", "signed char", "int8_t"), 127),
-    **dict.fromkeys(("unsigned char", "uint8_t", "uchar"), 255),
-    **dict.fromkeys(("short", "short int", "signed short", "signed short int", "int16_t"), 32767),
-    **dict.fromkeys(("unsigned short", "unsigned short int", "uint16_t", "ushort"), 65535),
+    **{f"int{bits}_t": 2 ** max(bits - 1, 0) - 1 for bits in _WIDTHS},
+    **{f"uint{bits}_t": 2**bits - 1 for bits in _WIDTHS},
+    **dict.fromkeys(("char", "signed char"), 127),
+    **dict.fromkeys(("unsigned char", "uchar"), 255),
+    **dict.fromkeys(("short", "short int", "signed short", "signed short int"), 32767),
+    **dict.fromkeys(("unsigned short", "unsigned short int", "ushort"), 65535),
 }
 PLAIN = NUMBERS | {"std::string", "string"}
 ADDRESS = re.compile(r"\*|\bu?intptr_t\b|\bCUdeviceptr\b")  # in a type: a pointer, or one as a number

@@ -143,6 +143,7 @@ class _Trials:
         if self.given_away:
             by_pointer = program.reaching("calls through a pointer", is_by_pointer)
             functions = [f for f in program.functions() if id(f) in allocating or id(f) in by_pointer]
+        self.stored_elsewhere = self.stored_anywhere()
         self.freeing = program.reaching("frees device memory", self.is_free)
         self.askers: frozenset[str] = frozenset()  # the functions that return what tells of a failure, in a field
         self.summaries = {id(function): _Summary() for function in functions}
@@ -204,6 +205,26 @@ class _Trials:
                     stack += self.called(stmt, one.cls) if isinstance(stmt, ir.Call) else []
         return False
 
+    def stored_by(self, functions: Iterable[ir.Function]) -> frozenset[Key]:
+        """What functions store in that others see, by themselves or by those that they call."""
+        found = frozenset[Key]()
+        seen: set[int] = set()
+        stack = list(functions)
+        while stack:
+            function = stack.pop()
+            if id(function) not in seen:
+                seen.add(id(function))
+                found |= function.kept("stores seen by others", _stores)
+                for stmt in ir.walk(function.body):
+                    stack += self.program.reached_by(stmt, function.cls) if isinstance(stmt, ir.Call) else []
+        return found
+
+    def stored_anywhere(self) -> frozenset[Key]:
+        """What code that is not seen may store in: what the program does not keep constant."""
+        known = (function.kept("stores seen by others", _stores) for function in self.program.functions())
+        elsewhere = (one.name for module in self.program.modules for one in module.globals if one.elsewhere)
+        return frozenset[Key]().union(*known, {("", name.removeprefix("::")) for name in elsewhere})
+
     def below(self, functions: Iterable[ir.Function]) -> set[int]:
         """The allocations that functions run."""
         found: set[int] = set()
@@ -220,6 +241,34 @@ class _Trials:
                 elif isinstance(stmt, ir.Call):
                     stack += self.called(stmt, function.cls)
         return found
+
+
+def _stores(function: ir.Function) -> frozenset[Key]:
+    """What a function stores in that others see. A lambda shares the variables of the function around it."""
+    places: list[ir.Expr] = []
+    for stmt in ir.walk(function.body):
+        match stmt:
+            case ir.Assign(target):
+                places.append(target)
+            case ir.HostAccess(writes=writes):
+                places += writes
+            case ir.Call(result=result):
+                places += [*([result] if result is not None else []), *_lent(stmt)]
+            case _:
+                pass
+    found = {key for place in places for key in keys_of(_array_of(place), owner(function), function.types)}
+    return frozenset(key for key in found if not key[0] or "::<lambda@" in function.name)
+
+
+def _lent(call: ir.Call) -> list[ir.Expr]:
+    """What a call is given by its address."""
+    return [arg.base for arg in call.given if isinstance(arg, ir.Addr)]
+
+
+def _array_of(place: ir.Expr) -> ir.Expr:
+    while isinstance(place, ir.Index):
+        place = place.base
+    return place
 
 
 def _returns_one_of(function: ir.Function, keys: frozenset[Key]) -> bool:
@@ -285,9 +334,7 @@ class _Walk:
         return found
 
     def target(self, expr: ir.Expr) -> frozenset[Key]:
-        while isinstance(expr, ir.Index):
-            expr = expr.base
-        return self.keys(expr)
+        return self.keys(_array_of(expr))
 
     # -- facts of the whole function -----------------------------------------------------------------------------------
 
@@ -607,7 +654,10 @@ class _Walk:
                 self._comes_back(parts, state)
                 if self.loops:
                     self._by_pointer(parts)
-                return state
+                if not (state.failed and state.events):
+                    return state
+                given = frozenset[Key]().union(*map(self.target, parts))
+                return self._stored(given | self._stored_below(stmt), given, False, state)
             case ir.Unknown(why) if why == "backward goto":
                 for event in self.events:
                     if state.failed and not state.changed.isdisjoint(self._closure(event.sizes)):
@@ -761,10 +811,33 @@ class _Walk:
                 state = replace(state, open=frozenset(), reported=frozenset())
         if self._frees(call):
             state = replace(state, untested=frozenset(), given_up=False)
-        written = frozenset[Key]().union(*(self.target(e.base) for e in call.given if isinstance(e, ir.Addr)))
+        written = self._written(call)
         if call.result is not None:
             written |= self.target(call.result)
+        if state.failed and state.events:
+            written |= self._stored_below(call)
         return self._stored(written, given, False, state) if written else state
+
+    def _written(self, call: ir.Call) -> frozenset[Key]:
+        """What a call may store in of what it is given."""
+        places = _lent(call)
+        known = self.trials.program.reached_by(call, self.function.cls)
+        if known or call.receiver is not None or self.trials.tables.lookup(call.callee, len(call.args)) is None:
+            for n, arg in enumerate(call.args):
+                params = [one.params[n] for one in known if n < len(one.params)]
+                if not known or any(param.by_reference or "*" in param.type for param in params):
+                    places.append(arg)
+            places += [call.receiver] if call.receiver is not None and not known else []
+        return frozenset[Key]().union(*map(self.target, places))
+
+    def _stored_below(self, stmt: ir.Call | ir.Unknown) -> frozenset[Key]:
+        """What others see and a call may store in, whatever it is given."""
+        if isinstance(stmt, ir.Call):
+            if known := self.trials.program.reached_by(stmt, self.function.cls):
+                return self.trials.stored_by(known)
+            if stmt.receiver is not None or self.trials.tables.lookup(stmt.callee, len(stmt.args)) is not None:
+                return frozenset()  # a function or a method of a library
+        return self.trials.stored_elsewhere
 
     def _is_open(self, call: ir.Call, event: _Event) -> bool:
         """Whether the answer of a call is kept, and not looked at by a check around it."""
@@ -888,8 +961,10 @@ class _Walk:
         put_away = self._put_away(inside) - freed_keys
         # a method whose result nobody takes is called for what it does to its object
         done = (s.receiver for s in inside if isinstance(s, ir.Call) and s.result is None and s.receiver is not None)
+        calls = [s for s in inside if isinstance(s, ir.Call) and not self.trials.called(s, self.function.cls)]
+        below = (self.trials.stored_by(self.trials.program.reached_by(s, self.function.cls)) for s in calls)
         exits = _Exits(
-            assigned=frozenset[Key]().union(*assigned, self.keys(stmt.index), *map(self.target, done)),
+            assigned=frozenset[Key]().union(*assigned, self.keys(stmt.index), *map(self.target, done), *below),
             frees=any(isinstance(s, ir.Call) and self._frees_below(s) for s in inside),
         )
         made = (self._made(s) for s in inside if isinstance(s, ir.Call) and self.trials.is_allocation(s))
@@ -977,6 +1052,9 @@ class _Walk:
         sized = [e for e in found if not exits.frees or not self._closure(e.sizes).isdisjoint(exits.assigned)]
         computed = [e for e in found if not e.sizes and any(isinstance(size, ir.Opaque) for size in e.written)]
         recorded = self._recorded(loop.body)
+        if (sized or computed) and self._is_read_behind(loop, self._mixed(loop)):
+            self._are_tried((*sized, *computed))
+            return
         shown = not self._shown(loop.body, output=True).isdisjoint(self.statuses)
         if self._is_read_out_of_sight(loop):  # in the condition of a choice
             recorded |= self._assigned_in(loop.body)
@@ -1020,6 +1098,44 @@ class _Walk:
                 case _:
                     pass
         return found
+
+    def _mixed(self, loop: ir.Loop) -> frozenset[Key]:
+        """The variables that may say which allocations of a loop have failed, or how many: what is computed there from
+        how one went and from what other rounds have left. A number that is zero before the loop, and is changed
+        only where one has failed, is no such: whether it is zero tells whether all have worked.
+        """
+        own = set(map(id, ir.walk((loop,))))
+        outside = [s for s in ir.walk(self.function.body) if isinstance(s, ir.Assign) and id(s) not in own]
+        begun = frozenset[Key]().union(*(self.target(s.target) for s in outside))
+        begun -= frozenset[Key]().union(
+            *(self.target(s.target) for s in outside if not (isinstance(s.value, ir.Const) and s.value.text in _FALSE))
+        )
+        changing = self._assigned_in(loop.body) | self._assigned_in(loop.step) | self.keys(loop.index)
+        found = frozenset[Key]()
+        before: ir.Stmt | None = None
+        for stmt in ir.walk(loop.body):
+            previous, before = before, stmt
+            told = isinstance(previous, ir.Call) and self._is_compared(previous)
+            match stmt:
+                case ir.Assign(target, ir.Opaque() | ir.Choice() as value):
+                    values, targets = self.keys(value), self.target(target)
+                    if (told or values & self.statuses) and values & (changing | targets):
+                        found |= targets
+                case ir.If(test) if self._is_about_failure(test):
+                    bad = test.kind == "failed" if test.kind in _OF_STATUS else self._bad_is_then(test)
+                    if bad is not None:
+                        found |= self._assigned_in(stmt.then if bad else stmt.other) - begun
+                case _:
+                    pass
+        return frozenset(key for key in found if not key[1].startswith("%"))
+
+    def _is_read_behind(self, loop: ir.Loop, keys: frozenset[Key]) -> bool:
+        """Whether any statement of the function but those of a loop has the value of one of these."""
+        own = set(map(id, ir.walk((loop,))))
+        stmts = [s for s in ir.walk(self.function.body) if id(s) not in own]
+        texts = (s.test.text if isinstance(s, ir.If) else s.test for s in stmts if isinstance(s, ir.If | ir.Loop))
+        words = {word for text in texts for word in re.findall(r"[A-Za-z_]\w*", text)}
+        return any(key.lstrip(".") in words for _, key in keys) or not keys.isdisjoint(self._read(stmts))
 
     def _assigned_in(self, block: ir.Block) -> frozenset[Key]:
         """The variables that a block computes from what they were, or from others."""

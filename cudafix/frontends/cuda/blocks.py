@@ -63,7 +63,7 @@ class Blocks(Calls):
                 named = {name: None for scope in self.scopes for name in scope.names.values()}
                 line = self.file.original[offset:].partition(b"\n")[0].decode("utf-8", "replace")
                 path = tuple(re.findall(r'[<"]([^>"]+)[>"]', line)[:1])
-                why = f"code of `{path[0]}`" if path else "code of a file that is included in a function"
+                why = ir.INCLUDED + (f"`{path[0]}`" if path else "a file that is included in a function")
                 self.emit(ir.Unknown(why, self.span(node), tuple(map(ir.Var, named)), None, path))
             words = text.replace("#", " ").replace("pragma", " ", 1).split()
             if words[:1] == ["omp"] and any(

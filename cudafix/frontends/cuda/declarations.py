@@ -58,8 +58,10 @@ _OTHER_TYPES = re.compile(
     rb"|\btypedef\b[^;{}()]*?(\w+)\s*\[[^;{}]*;"
 )
 _CALLED = re.compile(r"(operator\s*(?:\(\s*\)|[^\w\s(]+)|\w+)\s*\(")
+_WIDTH = re.compile(rb"\s*:(?!:)\s*(\w+|\S)")
 _NARROW = re.compile(
-    r"(?:const )?(?:bool|_Bool|(?:(?:un)?signed )?(?:char|short(?: int)?)|(?:std::)?u?int(?:8|16)_t|uchar|ushort)"
+    r"(?:const )?(?:bool|_Bool|(?:(?:un)?signed )?(?:char|short(?: int)?)|(?:std::)?u?int(?:\d|[12]\d|3[01])_t"
+    r"|uchar|ushort)"
 )
 # `typedef unsigned char Byte;`, `using Real = float;`: what may be another name of a number
 _NAMES_OF_NUMBERS = re.compile(
@@ -119,7 +121,7 @@ _HOLDS = re.compile(r"\*\Z|\Acu(?!daEvent_t)\w+\Z")  # pointers, streams, handle
 _DISAMBIGUATOR = re.compile(r"\btemplate\s+(?!<)")
 _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 _NUMBERS = re.compile(
-    r"(?:(?:un)?signed|char|short|int|long|bool|float|double|size_t|ssize_t|ptrdiff_t|u?int(?:8|16|32|64)_t|uint|uchar|ushort"
+    r"(?:(?:un)?signed|char|short|int|long|bool|float|double|size_t|ssize_t|ptrdiff_t|u?int\d\d?_t|uint|uchar|ushort"
     r"|__int(?:8|16|32|64)|ulong|half|__half|__nv_bfloat16|nv_bfloat16|dim3|std::(?:size_t|ptrdiff_t|u?int(?:8|16|32|64)_t|string)"
     r"|(?:u?(?:char|short|int|long|longlong)|float|double)[1-4]|clock_t|time_t|unsigned|uint8|uint32|uint64"
     r"|cuComplex|cuDoubleComplex|cufftComplex|cufftDoubleComplex|cudaDeviceProp"
@@ -283,6 +285,18 @@ def integer(value: Node | None, one: Declared, text: bytes) -> str:
         return ""
     found = _INTEGER.fullmatch(text_of(value, text))
     return found[1] if found is not None else ""
+
+
+def _of_bits(kind: str, declarator: Node, text: bytes) -> str:
+    """The type of a member: of a bit-field (C++17, 12.2.4 [class.bit]) that of a number with so many bits, none where
+    the width is not a literal. Where the type does not say whether it has a sign, it is taken to have one.
+    """
+    width = _WIDTH.match(text, declarator.end_byte)
+    if width is None or kind in ("bool", "_Bool") or not is_number(kind):
+        return kind
+    bits = int(width[1]) if width[1].isdigit() else 0
+    unsigned = "unsigned" in kind or "uint" in kind
+    return kind if bits >= 32 else f"{'u' * unsigned}int{bits}_t"
 
 
 def declared(base: str, node: Node, text: bytes) -> Declared | None:
@@ -1613,7 +1627,8 @@ def _declaration(
             )
             continue
         if cls is not None:
-            (cls.statics if static else cls.fields)[one.name] = one.type + " &" * (one.may_refer and not static)
+            kind = _of_bits(one.type, child, text)
+            (cls.statics if static else cls.fields)[one.name] = kind + " &" * (one.may_refer and not static)
             if one.open:
                 cls.open.add(one.name)
             if unions := _unions_around(node, child):

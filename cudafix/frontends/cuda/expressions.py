@@ -99,9 +99,10 @@ _COPYING = re.compile(
 # Objects that keep references: to use one is to use what it refers to.
 KEEPS_REFERENCES = re.compile(r"(?:std::)?(?:reference_wrapper|atomic_ref)\b|&\s*[,>]")
 ATOMIC_REF = re.compile(r"(?:const )?(?:(?:cuda::)?std::|cuda::)?atomic_ref\b")
-_BY_TRUTH = frozenset(("|=", "+=", "-=", "^="))
+_BY_TRUTH = frozenset(("|=", "+=", "-="))
 """Assignments that change nothing where the right side is `false`, which is 0 (C++17, 7.6 [conv.prom] 6)."""
 _TEST_OF_STATUS = re.compile(r"[^|?]*[!=]=\s*(?:cuda|CUDA_|\w+_STATUS_)S(?:uccess|UCCESS)", re.DOTALL)
+_CALL_OF_THE_RUNTIME = re.compile(r"cuda[A-Z]\w*\s*\([^()]*\)\Z")  # `0`, which is success, or more
 _INSIDE = re.compile(r"[<,]\s*(?:const\s+)?")  # where a template argument begins
 _ON_THE_DEVICE = re.compile(r"(?:thrust::)?device_(?:vector|ptr)\b")
 _VECTOR = re.compile(r"thrust::(?:device|host|universal)_vector\s*<\s*([^<>,]*?)\s*(?:,.*)?>")
@@ -831,6 +832,34 @@ class Expressions:
             node = node.named_children[0]
         return node.type == "binary_expression" and _TEST_OF_STATUS.fullmatch(self.raw(node)) is not None
 
+    def _keeps_truth(self, place: Expr, left: Node, right: Node, node: Node) -> bool:
+        """`flag = flag && …`, or `||`, with a test of a status: it stores a constant, or nothing new."""
+        while right.type == "parenthesized_expression" and right.named_child_count == 1:
+            right = right.named_children[0]
+        sign = right.child_by_field_name("operator") if right.type == "binary_expression" else None
+        if sign is None or sign.type not in ("&&", "||") or self.is_overloaded(sign.type):
+            return False
+        one, two = right.child_by_field_name("left"), right.child_by_field_name("right")
+        if one is None or two is None:
+            return False
+        first = self.raw(one) == self.raw(left)
+        other = two if first else one
+        if not self._is_test_of_status(other) or not (first or self.raw(two) == self.raw(left)):
+            return False
+        both = sign.type == "&&"
+        changed: Block = (ir.Assign(place, Const("false" if both else "true"), self.span(node)),)
+        then: Block = () if both else changed
+        otherwise: Block = changed if both else ()
+        if not first:
+            self.branch_on(other, then, otherwise, node)
+            return True
+        test, kept = self.test(one), self.blocked
+        self.blocked = f"in the second operand of `{sign.type}`"
+        block = self.collect(lambda: self.branch_on(other, then, otherwise, node))
+        self.blocked = kept
+        self.emit(ir.If(test, block if both else (), () if both else block, self.span(node)))
+        return True
+
     def _subscript(self, node: Node) -> Expr:
         argument, indices = node.child_by_field_name("argument"), node.child_by_field_name("indices")
         if argument is None:
@@ -1214,10 +1243,14 @@ class Expressions:
             place = self.lvalue(left)
             kind = self.type_of(place)
             by_truth = operator.type in _BY_TRUTH or (operator.type == "&=" and kind == "bool")
-            if by_truth and is_number(kind) and self._is_test_of_status(right):
+            summed = operator.type in ("|=", "+=") and _CALL_OF_THE_RUNTIME.match(self.raw(right)) is not None
+            if is_number(kind) and ((by_truth and self._is_test_of_status(right)) or summed):
                 self.touch(left, place)
                 self.touch(left, place, write=True)
-                changed = (ir.Assign(place, opaque(place), self.span(node)),)
+                value = opaque(place)
+                if kind == "bool" and operator.type != "-=":  # true + true is true in a `bool` (7.8 [conv.integral] 2)
+                    value = Const("false" if operator.type == "&=" else "true")
+                changed = (ir.Assign(place, value, self.span(node)),)
                 where_true, where_false = ((), changed) if operator.type == "&=" else (changed, ())
                 self.branch_on(right, where_true, where_false, node)
                 return place
@@ -1250,6 +1283,8 @@ class Expressions:
             self._through_reference(place, node)
             return place
         kind = self.type_of(place)
+        if is_number(kind) and isinstance(place, Var) and self._keeps_truth(place, left, right, node):
+            return place
         value = self.assign(place, right, node, left)
         if right.type != "initializer_list" and cls is not None:
             made = self.made_of(right, cls.name, value, place if value == place else None)

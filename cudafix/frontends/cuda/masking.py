@@ -89,6 +89,8 @@ class _Work:
     def hide(self, offset: int, text: bytes, depth: int = 0) -> None:
         """Note the qualifiers that masking `text` (or the body of a macro that it names) takes away."""
         found = _QUALIFIER.findall(text)
+        if found and depth and re.search(rb"[;{]", text) is not None:
+            return  # those of what the macro declares itself, not of what follows its use
         if found:
             self.qualifiers.append((offset, " ".join(q.decode() for q in found)))
         elif depth < _DEEP:
@@ -109,6 +111,7 @@ def mask(text: bytes, macros: Mapping[str, Macro], like: tuple[bytes, tree_sitte
         for match in _LAMBDA.finditer(text):
             work.qualifiers.append((match.start(1), match[1].decode().strip()))
         text = _LAMBDA.sub(lambda m: b"]" + blank(m[0][1:]), text)
+    text = _apply(text, _written_types(text, macros))
     text = _apply(text, _known_statements(text, work))
     tree = _PARSER.parse(text) if like is None else _reparse(text, *like)
     misread = [
@@ -123,6 +126,40 @@ def mask(text: bytes, macros: Mapping[str, Macro], like: tuple[bytes, tree_sitte
     if tree.root_node.has_error:
         text, tree = _repair(text, tree, work)
     return Masked(text, tree, tuple(errors(tree)), tuple(work.qualifiers))
+
+
+_OF_A_TYPE = re.compile(rb"[\w:<>, *&]*[\w>][ *&]*")
+_TYPE_ARGUMENTS = re.compile(rb"[ \t]*\(([^(){};\n]*)\)(?=\s*(?:[A-Za-z_&*.>,)]|\.\.\.))")
+
+
+def _written_types(text: bytes, macros: Mapping[str, Macro]) -> list[Edit]:
+    """Uses of macros that write, or may write, a reference, `#define REF(T) T &`: what they stand for, if there is room
+    for it, else a reference to a type that is deduced.
+    """
+    known: dict[bytes, list[tuple[Macro, bytes]]] = {}
+    for name, macro in macros.items():
+        bodies = [(one, _ATTRIBUTE.sub(b"", one.body).strip()) for one in (macro.either or (macro,))]
+        bodies = [(one, body) for one, body in bodies if one.params and _OF_A_TYPE.fullmatch(body)]
+        bodies = [(one, body) for one, body in bodies if body.endswith(b"&") or b"reference" in body]
+        if bodies:
+            known[name.encode()] = bodies
+    if not known:
+        return []
+    edits: list[Edit] = []
+    for match in re.finditer(rb"(?<![\w.])(?:%b)\b" % b"|".join(map(re.escape, known)), text):
+        given = _TYPE_ARGUMENTS.match(text, match.end())
+        macro, body = known[match[0]][0]
+        args = [arg.strip() for arg in given[1].split(b",")] if given is not None else []
+        if given is None or len(args) != len(macro.params or ()) or not all(map(_OF_A_TYPE.fullmatch, args)):
+            continue
+        values = dict(zip((param.encode() for param in macro.params or ()), args, strict=True))
+        written = re.sub(rb"[A-Za-z_]\w*", lambda word: values.get(word[0], word[0]), body)  # noqa: B023
+        room = given.end() - match.start()
+        if len(written) > room:
+            written = b"auto &"
+        if len(written) <= room:
+            edits.append((match.start(), written.ljust(room)))
+    return edits
 
 
 def _reparse(text: bytes, old_text: bytes, old: tree_sitter.Tree) -> tree_sitter.Tree:
@@ -641,8 +678,6 @@ def _is_attribute(name: bytes, work: _Work) -> bool:
     if macro is None:
         return re.fullmatch(_SHOUT, name) is not None
     body = macro.body
-    if body.rstrip().endswith((b"&", b"*")):  # `#define REF(T) T &`
-        return False
     is_type = re.fullmatch(
         rb"(?:const\s+)?(?:unsigned\s+)?(?:int|float|double|char|long|short|half|void)\b[\s*\w]*", body
     )

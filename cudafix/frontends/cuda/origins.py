@@ -51,7 +51,8 @@ _COPIES = frozenset(("memcpy", "memmove"))
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|__restrict__|__restrict|restrict|struct|class|typename)\b|[*&\[\]\s]+$")
 # too small for an address, or of another kind
 _SMALL = re.compile(
-    r"(?:(?:un)?signed )?(?:char|short|int|short int)|unsigned|bool|float|double|u?int(?:8|16|32)_t|u(?:char|short|int)"
+    r"(?:(?:un)?signed )?(?:char|short|int|short int)|unsigned|bool|float|double|u?int(?:[12]?\d|3[012])_t"
+    r"|u(?:char|short|int)"
     r"|uint(?:8|32)|(?:__)?half|(?:__)?nv_bfloat16|dim3|(?:u?(?:char|short|int)|float|double)[1-4]|cu(?:Double)?Complex"
 )
 NAMES_OF_CALLEES = frozenset(

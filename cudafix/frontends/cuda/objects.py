@@ -54,6 +54,7 @@ _NUMBERED = re.compile(r"(?:(?:cuda::)?std::)?(?:array|span)\s*<")  # of a type,
 _VIEW_OBJECT = re.compile(r"(?:cuda::)?std::(?:span|mdspan)")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _CONVERSION = re.compile(r"operator\s+(?!new\b|delete\b|co_await\b)\w")
+_BY_POSITION = re.compile(r"(?:const )?std::(?:vector|array|deque)\s*<")  # these compare no element to find one
 _COMPARISONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>"))
 # the operators that a comparison is made of where its own is not declared (C++20)
 _REWRITTEN = {"!=": ("==",), **dict.fromkeys(("<", ">", "<=", ">="), ("<=>",))}
@@ -697,7 +698,8 @@ class Objects(Expressions):
         """The call of an operator of a class, be it a member or a function beside it; None where it is none."""
         classes = [self._class_at(value) for value in values]
         kind = self.type_of(values[0])
-        if (symbol in _COMPARISONS or symbol == "[]") and kind.endswith(">"):  # of a container
+        by_key = symbol == "[]" and not any(map(_BY_POSITION.match, self.file.index.meanings(kind)))
+        if (symbol in _COMPARISONS or by_key) and kind.endswith(">"):  # of a container
             self.copied_inside(node, kind, values[1:])
             self.compared(node, values)
         if not any(classes):

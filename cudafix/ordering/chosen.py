@@ -21,7 +21,6 @@ from cudafix.ordering.memory import Cell, Values
 from cudafix.ordering.program import Overlay
 from cudafix.ordering.state import Stream, StreamKind
 
-
 _NO_OTHER = frozenset({mem.OTHER, mem.ZERO, mem.UNSET})  # beside streams, what is no address and no other handle
 
 

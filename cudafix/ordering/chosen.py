@@ -15,11 +15,13 @@ from cudafix import ir
 from cudafix.link import Program
 from cudafix.models import Tables
 from cudafix.ordering import memory as mem
-from cudafix.ordering.frames import State
+from cudafix.ordering.frames import ANY_ELEMENT, State
 from cudafix.ordering.machine import UNKNOWN_STREAM, Machine
 from cudafix.ordering.memory import Cell, Values
 from cudafix.ordering.program import Overlay
 from cudafix.ordering.state import Stream, StreamKind
+
+_NO_OTHER = frozenset({mem.OTHER, mem.ZERO, mem.UNSET})  # beside streams, what is no address and no other handle
 
 
 class Chosen(Machine):
@@ -69,6 +71,8 @@ class Chosen(Machine):
         cell = self._only_place(state, expr)
         if cell is None or not (mem.has_stream(held := self.values(state, expr)) or self.empty):
             return None
+        if any(not isinstance(v, mem.StreamValue) and v not in _NO_OTHER for v in held):
+            return None  # a pack has all of its elements in one place, a union something else
         known = frozenset(found) - {UNKNOWN_STREAM}
         anything = UNKNOWN_STREAM in found
         kinds, devices = {s.kind for s in found}, {s.device for s in known}
@@ -103,8 +107,8 @@ class Chosen(Machine):
             made = self.outcome.objects[number]
             if number == mem.EXTERNAL or made.summary or made.several:
                 return None
-        elif root[0] == "local" and root[2] in self._in_closures:
-            return None  # each closure has a copy of its own
+        elif root[0] == "local" and self._stands_for_several(root):
+            return None
         if root in state.env.several or root in self.unfollowed:
             return None
         if any(mem.is_summary((step,)) and step[1] not in self.family for step in path):
@@ -112,6 +116,16 @@ class Chosen(Machine):
         if state.env.is_overlaid(path) or (state.env.puns and state.env.puns.has(root, state.env[root])):
             return None
         return root, path
+
+    def _stands_for_several(self, root: mem.Root) -> bool:
+        """Whether a variable is one of several of its name: the copies of closures, the elements of a pack, what an
+        algorithm gives its functions, the other objects of a client.
+        """
+        name = root[2]
+        if name in self._in_closures or name.startswith(ANY_ELEMENT) or name == "%other":
+            return True
+        holder = next((f for f in reversed(self.frames) if f.name == root[1]), None)
+        return holder is None or "..." in holder.function.types.get(name, "")
 
     def _forget(self, state: State, one: Stream, cell: Cell | None = None) -> None:
         """A name is given to another stream: who has a copy of what it stood for has one of several again."""

@@ -190,7 +190,7 @@ int main(int argc, char **) {
     assert isinstance(refusal, Refusal)
     assert refusal.order
     assert shown.sketch
-    assert told(shown.before) == ["kernel unknown stream", "free host <0 waits"]
+    assert told(shown.before) == ["kernel stream", "free host <0 waits"]
     assert shown.lost == (0, 1)
     assert [step.place[:2] for step in shown.after] == [place[:2] for place in refusal.related]
 

@@ -104,6 +104,11 @@ def _given(text: bytes) -> Iterator[str]:
             yield from template_arguments(f"{name.decode('utf-8', 'replace')}<{listed}>")
 
 
+_NONE = frozenset[str]()
+_MOST_TYPES = 1_000
+"""Types that are looked at for one: where its name stands for more, it may be a reference."""
+
+
 class References:
     """Whether types are references. `meanings` gives what a name stands for, `is_parameter` says whether it is one of a
     template, and `open_parameters` whether those may be references.
@@ -118,17 +123,32 @@ class References:
         self.meanings = meanings
         self.is_parameter = is_parameter
         self._open_parameters = open_parameters
+        self._met: dict[str, tuple[str, bool | None]] = {}  # what is found on the way to one answer
 
     def written_out(self, kind: str) -> str:
         """A type as written, with `&` behind what a reference refers to, and `OPEN` behind what may be a reference."""
-        referred, refers = self._of(kind, frozenset())
+        referred, refers = self._answer(kind)
         return f"{referred} &" if refers else kind + OPEN if refers is None else kind
 
     def may_be(self, kind: str) -> bool:
-        return self._of(kind, frozenset())[1] is not False
+        return self._answer(kind)[1] is not False
+
+    def _answer(self, kind: str) -> tuple[str, bool | None]:
+        self._met.clear()  # names may have got more meanings since
+        return self._of(kind, _NONE)
 
     def _of(self, kind: str, through: frozenset[str]) -> tuple[str, bool | None]:
-        """What a type refers to, and whether it is a reference; None where it may be one."""
+        """What a type refers to, and whether it is a reference; None where it may be one. A type that is part of itself,
+        through names that stand for several types (`using Base = List<Base>`), adds nothing to what it is besides.
+        """
+        if kind not in self._met:
+            if len(self._met) >= _MOST_TYPES:
+                return kind, None
+            self._met[kind] = kind, False
+            self._met[kind] = self._found(kind, through)
+        return self._met[kind]
+
+    def _found(self, kind: str, through: frozenset[str]) -> tuple[str, bool | None]:
         kind = _QUALIFIERS.sub("", kind.strip()).strip()
         if kind.endswith("&"):
             return _QUALIFIERS.sub("", kind.rstrip("& ")).strip(), True
@@ -157,7 +177,9 @@ class References:
                 if self.is_parameter(one) and len(listed) == 1:  # `template <class T> using R = T &;`
                     one = self._of(listed[0], inner)[0]
                 return (one if not referred else "auto"), True
-            if all(refers is False for _, refers in found) and not any(self.may_be(one) for one in listed):
+            if all(refers is False for _, refers in found) and not any(
+                self._of(one, _NONE)[1] is not False for one in listed
+            ):
                 return kind, False
             return kind, None
         if plain == last:

@@ -425,6 +425,9 @@ class _Builds:
         self._reaching = self._closure([f for each in above for f in tree.speaking_for(each) if self._counts(f)])
         project = tree.project(folder)
         self._elsewhere = [f for f in tree.saying if f not in self._reaching and tree.project(f) == project]
+        self._shared = frozenset(filter(self._shares, self._elsewhere))
+        self._said: dict[tuple[bool, tuple[str, ...]], _Said] = {}  # by what else speaks of a source
+        self._patterns: dict[str, list[str]] = {}  # see `_patterns_in`
 
     @staticmethod
     @cache
@@ -458,13 +461,22 @@ class _Builds:
 
     def said_of(self, source: str, only_environment: bool) -> _Said:
         """What is said of a source in the folder. Where its command is known, only the environment can add to it."""
+        others = (
+            () if only_environment else tuple(f for f in self._elsewhere if f in self._shared or self._names(f, source))
+        )
+        if (only_environment, others) not in self._said:
+            self._said[only_environment, others] = self._said_by(others, only_environment)
+        return self._said[only_environment, others]
+
+    def _said_by(self, others: Iterable[str], only_environment: bool) -> _Said:
+        """What the texts that reach the folder say, and these `others`."""
         tree = self._tree
         says = [file for file in self._reaching if tree.places(file)]
         if only_environment:
             says = [file for file in says if _OF_THE_ENVIRONMENT.search(tree.text(file))]
             return _Said(False, False, tuple(tree.where(file) for file in says), True)
         absent = [place for file in self._reaching for place in tree.absent_in(file)]
-        says += [file for file in self._elsewhere if self._names(file, source) or self._shares(file)]
+        says += others
         built = tree.is_whole and any(tree.compiles(file) for file in self._reaching)
         plain = [file for file in says if self._decides(file) and all(place.plain for place in tree.places(file))]
         places = [place for file in plain for place in tree.places(file)]
@@ -491,7 +503,6 @@ class _Builds:
     def _names(self, file: str, source: str) -> bool:
         """Whether a text elsewhere names a source here, or the folder with all that is in it."""
         folder, data = os.path.dirname(file), self._tree.text(file)
-        last = os.path.basename(self._folder).encode()
         for start, before in self._tree.paths_in(file).get(source, ()):
             computed = data[start - 1 : start] in (b")", b"}")
             if computed and _FOLDER_ITSELF.search(data[max(start - 40, 0) : start]):
@@ -510,8 +521,15 @@ class _Builds:
             rest = before.strip("/").rpartition("../")[2].removeprefix("./")
             if not rest or (self._folder + os.sep).endswith(f"/{rest}/"):
                 return True
-        patterns = re.findall(rb"(?<![\w.-])" + re.escape(last) + rb"/(\$|\*[\w.*]*)", data)
-        return any(pattern == b"$" or fnmatch(source, pattern.decode()) for pattern in patterns)
+        return any(pattern == "$" or fnmatch(source, pattern) for pattern in self._patterns_in(file))
+
+    def _patterns_in(self, file: str) -> list[str]:
+        """What a text elsewhere writes behind the name of the folder, for many files in it."""
+        if file not in self._patterns:
+            last = os.path.basename(self._folder).encode()
+            found = re.findall(rb"(?<![\w.-])" + re.escape(last) + rb"/(\$|\*[\w.*]*)", self._tree.text(file))
+            self._patterns[file] = list(map(bytes.decode, found))
+        return self._patterns[file]
 
     def _shares(self, file: str) -> bool:
         """Whether what a file of the same CMake project says may reach targets of other folders."""

@@ -139,7 +139,8 @@ class References:
 
     def _of(self, kind: str, through: frozenset[str]) -> tuple[str, bool | None]:
         """What a type refers to, and whether it is a reference; None where it may be one. A type that is part of
-        itself, through names that stand for several types (`using Base = List<Base>`), adds nothing to what it is besides.
+        itself, through names that stand for several types (`using Base = List<Base>`), adds nothing to what it is
+        besides.
         """
         if kind not in self._met:
             if len(self._met) >= _MOST_TYPES:

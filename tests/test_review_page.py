@@ -184,16 +184,23 @@ REFUSED = {
 }
 """,
     "inner.cu": "int main() { int *p; cudaMalloc(&p, 64); fill<<<1, 1>>>(p); p++; cudaFree(p); }\n",
-    "either.cu": """int main(int argc, char **) {
-    int *v;
-    cudaStream_t stream;
-    if (argc > 1)
+    "either.cu": """cudaStream_t make(int which) {
+    cudaStream_t stream = nullptr;
+    if (which)
         cudaStreamCreate(&stream);
     else
         cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    return stream;
+}
+void release(int *p) { cudaFree(p); }
+int main(int argc, char **) {
+    int *v;
+    cudaStream_t stream = make(argc);
     cudaMalloc(&v, 4);
     fill<<<1, 1, 0, stream>>>(v);
-    cudaFree(v);
+    release(v);
+    cudaStreamDestroy(stream);
+    return 0;
 }
 """,
 }

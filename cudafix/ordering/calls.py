@@ -118,7 +118,7 @@ class Calls(Operations):
         given_away = {v.text for v in state.env.read(_GIVEN_AWAY) if isinstance(v, mem.Number)}
         found: dict[int, tuple[ir.Function, Values]] = {}
         for root, path in self.cells(state, receiver):
-            held = state.env.read((root, (*path, ("field", ir.CLASS))))
+            held = state.env.class_of((root, path))
             classes = {v.text for v in held if isinstance(v, mem.Number)}
             for method in named:
                 may_be = self._callers_work is not None or method.cls in given_away
@@ -1067,7 +1067,7 @@ class Calls(Operations):
         if not self.in_python:
             return
         places = (place for value in values if (place := mem.at(value, "0")) is not None)
-        classes = (state.env.read((root, (*path, ("field", ir.CLASS)))) for root, path in places)
+        classes = map(state.env.class_of, places)
         found = frozenset(one for held in classes for one in held if isinstance(one, mem.Number))
         if not found <= (known := state.env.read(_GIVEN_AWAY)):
             state.env.write([_GIVEN_AWAY], known | found)

@@ -473,8 +473,7 @@ class Engine(Chosen):
         if isinstance(target, ir.Field) and target.name == ir.SIZE:
             self._takes_size(state, target, value)
             return
-        values = self.as_address(target, self.read(state, value))
-        values = values or frozenset({mem.OTHER})
+        values = self.as_address(target, self.read(state, value)) or frozenset({mem.OTHER})
         targets = self.cells(state, target)
         made = self._lambda_with(target)
         if made is not None:
@@ -896,7 +895,7 @@ class Engine(Chosen):
     def _said_class(self, state: State, value: mem.Ptr) -> Values:
         """What says of which class an object of Python is; nothing where nobody says it."""
         cell = mem.at(value, "0") if self.is_container(value) else None
-        return state.env.read((cell[0], (*cell[1], ("field", ir.CLASS)))) if cell is not None else mem.NOTHING
+        return state.env.class_of(cell) if cell is not None else mem.NOTHING
 
     def _met(self, one: State | None, two: State | None, at: object, loops: int) -> State | None:
         """Two paths meet, in so many loops. Either may have picked a device, and the program stays on it: outside of

@@ -136,7 +136,6 @@ _Group: TypeAlias = str | int | tuple[str | int, ...]
 
 _LEADS = (Ptr, Ref, StreamValue, EventValue, Handle, Function, Anywhere)  # what is worth more than a number
 
-# there is one of each, so that comparing them takes no call
 OTHER = Other()
 MIXED = Mixed()
 COMPUTED = Computed()
@@ -648,6 +647,11 @@ class Environment:
                     found |= {ANYWHERE}
         return found
 
+    def class_of(self, cell: Cell) -> Values:
+        """What says of which class the object in a place is, where somebody says it."""
+        root, path = cell
+        return self.read((root, (*path, ("field", ir.CLASS))))
+
     def is_overlaid(self, path: Path) -> bool:
         """Whether a place is in a member of a union."""
         return any(kind == "field" and name in self._overlaid for kind, name in path)
@@ -776,9 +780,8 @@ class Environment:
 
     def replace(self, cell: Cell, values: Values) -> None:
         """A cell that is there holds this now, whichever of several it stands for."""
-        root, path = cell
-        self._set(root, {**self[root], path: values})
-        self._renewed(root)
+        self.refine(cell, values)
+        self._renewed(cell[0])
 
     def refine(self, cell: Cell, values: Values) -> None:
         """What a cell holds is said in other words: nothing is stored there, nor in any that may be the same."""

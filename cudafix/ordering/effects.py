@@ -359,7 +359,7 @@ class Effects(Allocations):
 
     def _copied_with(self, args: Arguments, call: ir.Call, state: State) -> None:
         """Pointers are copied with the memory that holds them."""
-        held = mem.NOTHING.union(*(inner for v in args.reads for inner in state.env.content(v)))
+        held = mem.NOTHING.union(*(state.env.content(v) for v in args.reads))
         if held:
             if mem.leading(held):
                 self._copies_bytes(e for role in ("r", "rw") for e in args.named.get(role, ()))

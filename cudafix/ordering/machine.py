@@ -779,9 +779,9 @@ class Machine:
             held: set[mem.Value] = set()
             for value in fresh:
                 if isinstance(value, mem.Ptr | mem.Ref):
-                    held.update(*state.env.content(value))
+                    held |= state.env.content(value)
                 elif isinstance(value, mem.Handle):
-                    held.update(*state.env[("global", "", value.name)].values())
+                    held |= state.env[("global", "", value.name)].content(())
                 elif isinstance(value, mem.Function):
                     held.update(self._shared_with(state, value))
             fresh = held - found

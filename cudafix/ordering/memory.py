@@ -7,26 +7,26 @@ generic round and `o` stands for all other rounds of the same range (docs/explan
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from math import inf
+from functools import lru_cache
 from typing import Any, TypeAlias
 from weakref import WeakValueDictionary
 
 from cudafix import ir
+from cudafix.ordering.paths import ANY as ANY
+from cudafix.ordering.paths import FIRST as FIRST
+from cudafix.ordering.paths import Index, is_unique, is_vaguer, kind_of
+from cudafix.ordering.paths import Path as Path
+from cudafix.ordering.paths import Step as Step
+from cudafix.ordering.paths import covers as covers
+from cudafix.ordering.paths import is_summary as is_summary
+from cudafix.ordering.paths import overlaps as overlaps
 from cudafix.ordering.state import Event, Stream
 
 Root: TypeAlias = tuple[str, str | int, str]  # ("local", frame, name) | ("global", "", name) | ("memory", object, "")
-Step: TypeAlias = tuple[str, str]  # ("field", name) | ("at", key)
-Path: TypeAlias = tuple[Step, ...]
 Cell: TypeAlias = tuple[Root, Path]
 
-_NUMBER = re.compile(r"0|[1-9][0-9]*")
-_TEXT = re.compile(r'c\|"[^"\\]*"')  # two of these that differ are not equal
-ANY = "*"  # the key of an element whose index is not known
-FIRST: Step = ("at", "0")
 _OWNS: Path = (FIRST, ("field", ir.OWNS))
 _OWNED: Path = (FIRST, ("field", "ptr"))
 _SHRUNK: Step = ("field", ir.SHRUNK)
@@ -131,7 +131,6 @@ class Unset(metaclass=_Unique):
 
 Value: TypeAlias = Ptr | Ref | StreamValue | EventValue | Handle | Number | Function | Other | Unset
 Values: TypeAlias = frozenset[Value]
-Cells: TypeAlias = dict[Path, Values]  # of one root
 _Group: TypeAlias = str | int | tuple[str | int, ...]
 
 _LEADS = (Ptr, Ref, StreamValue, EventValue, Handle, Function, Anywhere)  # what is worth more than a number
@@ -145,9 +144,7 @@ ZERO = Number("0")
 EXTERNAL = 0  # the memory object that stands for everything that was not seen being allocated
 NOTHING: Values = frozenset()
 UNKNOWN: Values = frozenset({Ptr(EXTERNAL)})
-NO_CELLS: Cells = {}
 _OUT_OF_SIGHT: Root = ("memory", EXTERNAL, "")
-_NO_ROOTS: dict[Root, Cells] = {}
 
 
 def stream_of(handle: str) -> Root:
@@ -219,99 +216,100 @@ def moved(value: Value) -> Value | None:
     return value if value is ANYWHERE else None
 
 
-@lru_cache(maxsize=1 << 13)
-def is_summary(path: Path) -> bool:
-    """Whether the path may name several cells at once."""
-    return any(kind == "at" and (key == ANY or key.startswith("o|")) for kind, key in path)
+class Cells(dict[Path, Values]):
+    """What the places of one object hold. What is stored in an environment is never changed; a copy is."""
+
+    __slots__ = ("_index", "_owns_index", "_sums")
+
+    def __init__(self, cells: Mapping[Path, Values] | Iterable[tuple[Path, Values]] = ()) -> None:
+        super().__init__(cells)
+        self._index: Index | None = None
+        self._owns_index = False  # no other version has it
+        self._sums: dict[tuple[Path, bool], Values] = {}
+
+    def copy(self) -> Cells:
+        new = Cells(self)
+        new._index = self._index
+        self._owns_index = False
+        return new
+
+    def __setitem__(self, path: Path, values: Values) -> None:
+        if self._index is not None and path not in self:
+            if not self._owns_index:
+                self._index, self._owns_index = self._index.copy(), True
+            self._index.add(path)
+        if self._sums:
+            self._sums = {}
+        super().__setitem__(path, values)
+
+    @property
+    def index(self) -> Index:
+        if self._index is None:
+            self._index, self._owns_index = Index(self), True
+        return self._index
+
+    def same(self, path: Path) -> Sequence[Path]:
+        """The places that may be the one at `path`."""
+        if is_unique(path):
+            return (path,) if path in self else ()
+        if self._index is None and len(self) < _FEW:
+            n = len(path)
+            return [other for other in self if len(other) == n and overlaps(other, path)]
+        return [other for other in self.index.same(path) if other in self]
+
+    def held(self, path: Path) -> Values:
+        """What all places hold that may be the one at `path`."""
+        if is_unique(path):
+            return self.get(path, NOTHING)
+        return NOTHING.union(*[self[other] for other in self.same(path)])
+
+    def spread(self, path: Path, values: Values) -> Values:
+        """Let the other places that may be the one at `path` hold values too; what that one has held so far."""
+        held = self.get(path, NOTHING)
+        if not is_unique(path):
+            known = path in self
+            for other in self.same(path):
+                if other != path:
+                    if not known:
+                        held |= self[other]  # a cell that stands for several holds what each of them held
+                    self[other] |= values
+        return held
+
+    def inside(self, path: Path) -> Sequence[Path]:
+        """The places in one that may be the one at `path`, that one included."""
+        if not path:
+            return list(self)
+        n = len(path)
+        if self._index is None and len(self) < _FEW:
+            return [other for other in self if other[:n] == path or (len(other) >= n and overlaps(other[:n], path))]
+        index = self.index
+        return [other for around in index.same(path) for other in index.inside[around]]
+
+    def content(self, path: Path) -> Values:
+        """What the places `inside` of one hold together."""
+        return self._sum(path, False)
+
+    def sum_of_fields(self, path: Path) -> Values:
+        """What the fields of the struct at `path`, by that name, lead to together."""
+        return self._sum(path, True)
+
+    def _sum(self, path: Path, fields: bool) -> Values:
+        found = self._sums.get((path, fields))
+        if found is None:
+            if fields:
+                n = len(path)
+                places = self if self._index is None and len(self) < _FEW else self.index.inside.get(path, ())
+                of_fields = (p for p in places if len(p) > n and p[:n] == path and p[n][0] == "field")
+                found = NOTHING.union(*[leading(self[p]) for p in of_fields])
+            else:
+                found = NOTHING.union(*[self[p] for p in self.inside(path)])
+            self._sums[path, fields] = found
+        return found
 
 
-def _may_be_same(a: str, b: str) -> bool:
-    if a == b or ANY in (a, b):
-        return True
-    if _TEXT.fullmatch(a) and _TEXT.fullmatch(b):
-        return False
-    kind_a, _, range_a = a.partition("|")
-    kind_b, _, range_b = b.partition("|")
-    if not (range_a or range_b):
-        return False
-    if (one := _extent(a)) is not None and (two := _extent(b)) is not None and (one[1] <= two[0] or two[1] <= one[0]):
-        return False
-    if range_a and range_b:
-        return range_a != range_b or kind_a == kind_b
-    return True
-
-
-@lru_cache(maxsize=1 << 12)
-def _extent(key: str) -> tuple[int, float] | None:
-    """The indices that a key may stand for, as far as they are numbers: from one up to below another. None where the
-    key does not begin with a number, and for a loop that does not go up by one.
-    """
-    kind, counted, bounds = key.partition("|")
-    low, _, high = bounds.partition(":") if counted else (kind, "", f"={kind}")
-    if not _NUMBER.fullmatch(low) or ":" in high:
-        return None
-    last = high.removeprefix("=")
-    return int(low), int(last) + (last != high) if _NUMBER.fullmatch(last) else inf
-
-
-def _is_vaguer(a: Path, b: Path) -> bool:
-    """Whether path `a` may name the same cell as `b` because it has an unknown index where that has one."""
-    return any(x == ("at", ANY) != y for x, y in zip(a, b, strict=False)) and overlaps(a, b)
-
-
-def covers(a: Path, b: Path) -> bool:
-    """Whether every cell that path `b` may name has been written where path `a` was: the range of a loop holds it."""
-    return len(a) == len(b) and all(
-        x == y or (x[0] == y[0] == "at" and _holds(x[1], y[1])) for x, y in zip(a, b, strict=True)
-    )
-
-
-def _holds(range_: str, key: str) -> bool:
-    """Whether the indices of a loop, as far as they are numbers, hold an index or those of another loop."""
-    around, inside = _extent(range_), _extent(key)
-    if around is None or inside is None or inf in (around[1], inside[1]):
-        return False
-    return around[0] <= inside[0] and inside[1] <= around[1]
-
-
-@lru_cache(maxsize=1 << 13)
-def _is_unique(path: Path) -> bool:
-    """Whether no other path names the same cell: only elements of arrays have several names."""
-    return all(kind == "field" for kind, _ in path)
-
-
-@lru_cache(maxsize=1 << 13)
-def overlaps(a: Path, b: Path) -> bool:
-    """Whether two paths from one root may name the same cell."""
-    if a == b:
-        return True
-    if len(a) != len(b) or (a[-1] != b[-1] and "field" in (a[-1][0], b[-1][0])):
-        return False
-    for (ka, na), (kb, nb) in zip(a, b, strict=True):
-        if ka != kb or (na != nb and not (ka == "at" and _may_be_same(na, nb))):
-            return False
-    return True
-
-
-@lru_cache(maxsize=1 << 13)
-def _kind(path: Path) -> Path:
-    """Equal for all paths that may overlap: they lead through the same fields."""
-    return tuple(step if step[0] == "field" else ("at", ANY) for step in path)
-
-
-def _spread(inner: Cells, path: Path, values: Values, among: Iterable[Path]) -> Values:
-    """Let the other cells of a root that may be the one at `path` hold values too; what that one has held so far. All
-    that may be the same cell are `among` the given paths.
-    """
-    held = inner.get(path, NOTHING)
-    if not _is_unique(path):
-        known, n = path in inner, len(path)
-        for other in among:
-            if len(other) == n and other != path and overlaps(other, path):
-                if not known:
-                    held |= inner[other]  # a cell that stands for several holds what each of them held
-                inner[other] |= values
-    return held
+_FEW = 8  # so many places are looked through as fast as they are found in an index
+NO_CELLS = Cells()
+_NO_ROOTS: dict[Root, Cells] = {}
 
 
 def _or_unset(values: Values, holds: bool = False) -> Values:
@@ -329,12 +327,13 @@ def _sole(path: Path, values: Values) -> Values:
 
 def _perhaps(inner: Cells, holds: bool) -> Cells:
     """The same for all cells of a root."""
-    changed = {
-        path: found
-        for path, values in inner.items()
-        if (found := _or_unset(_sole(path, values), holds)) is not values and found != values
-    }
-    return {**inner, **changed} if changed else inner
+    changed = None
+    for path, values in inner.items():
+        found = _or_unset(_sole(path, values), holds)
+        if found is not values and found != values:
+            changed = changed if changed is not None else inner.copy()
+            changed[path] = found
+    return inner if changed is None else changed
 
 
 def _either(mine: Cells, theirs: Cells, holds: bool) -> Cells:
@@ -342,89 +341,37 @@ def _either(mine: Cells, theirs: Cells, holds: bool) -> Cells:
     adds nothing.
     """
     merged = None
-    wholes = _Wholes(theirs)
     for path in mine.keys() - theirs.keys():
-        values, other = wholes.perhaps(path, mine[path], holds), wholes.elsewhere(path)
+        values, other = _perhaps_at(theirs, path, mine[path], holds), _elsewhere(theirs, path)
         if not (values | other) <= mine[path]:
             merged = merged if merged is not None else mine.copy()
             merged[path] = values | other
-    wholes = _Wholes(mine)
     for path, values in theirs.items():
         old = mine.get(path)
         if old is None or not values <= old:
             merged = merged if merged is not None else mine.copy()
-            given = wholes.perhaps(path, values, holds) if old is None else values
-            merged[path] = given | wholes.elsewhere(path) if old is None else old | given
+            given = _perhaps_at(mine, path, values, holds) if old is None else values
+            merged[path] = given | _elsewhere(mine, path) if old is None else old | given
     return mine if merged is None else merged
 
 
-def _held(inner: Cells, path: Path) -> Values:
-    """What all cells hold that may be the one at `path`."""
-    if _is_unique(path):
-        return inner.get(path, NOTHING)
-    n = len(path)
-    return NOTHING.union(*(held for other, held in inner.items() if len(other) == n and overlaps(other, path)))
+def _elsewhere(inner: Cells, path: Path) -> Values:
+    """What a place holds that only the other of two paths has written by this name: an element may have been written by
+    another index.
+    """
+    found = NOTHING if is_unique(path) else inner.held(path)
+    if has_queue(found) and any(is_vaguer(other, path) for other in inner.same(path)):
+        found |= {OTHER}
+    return found | _unwritten(inner, path, meeting=True)
 
 
-class _Wholes:
-    """What wholes of a root hold of which parts are asked for, each found once, while two paths meet."""
-
-    def __init__(self, inner: Cells) -> None:
-        self._inner = inner
-        self._held: dict[Path, Values] = {}
-
-    def held(self, path: Path) -> Values:
-        if path not in self._held:
-            if _is_unique(path):
-                self._held[path] = self._inner.get(path, NOTHING)
-            else:
-                alike = self._by_kind.get(_kind(path), ())
-                self._held[path] = NOTHING.union(*(self._inner[other] for other in alike if overlaps(other, path)))
-        return self._held[path]
-
-    def sum_of_fields(self, path: Path) -> Values:
-        return self._sums.get(path, NOTHING)
-
-    def elsewhere(self, path: Path) -> Values:
-        """What a place holds that only the other of two paths has written by this name: an element may have been
-        written by another index.
-        """
-        found = NOTHING if _is_unique(path) else self.held(path)
-        if has_queue(found) and any(_is_vaguer(other, path) for other in self._by_kind.get(_kind(path), ())):
-            found |= {OTHER}
-        return found | _unwritten(self._inner, path, self)
-
-    def perhaps(self, path: Path, values: Values, holds: bool) -> Values:
-        """What a place may hold that was written on one path only, and on the other at most by another index."""
-        written = not _is_unique(path) and has_stream(self.held(path))
-        return _sole(path, values) if written and not holds else _or_unset(_sole(path, values), holds)
-
-    @cached_property
-    def _by_kind(self) -> dict[Path, list[Path]]:
-        found: dict[Path, list[Path]] = {}
-        for path in self._inner:
-            found.setdefault(_kind(path), []).append(path)
-        return found
-
-    @cached_property
-    def _sums(self) -> dict[Path, Values]:
-        found: dict[Path, set[Value]] = {}
-        for path, held in self._inner.items():
-            leads = leading(held)
-            for n, (kind, _) in enumerate(path) if leads else ():
-                if kind == "field":
-                    found.setdefault(path[:n], set()).update(leads)
-        return {path: frozenset(values) for path, values in found.items()}
+def _perhaps_at(inner: Cells, path: Path, values: Values, holds: bool) -> Values:
+    """What a place may hold that was written on one path only, and on the other at most by another index."""
+    written = not is_unique(path) and has_stream(inner.held(path))
+    return _sole(path, values) if written and not holds else _or_unset(_sole(path, values), holds)
 
 
-def _sum_of_fields(inner: Cells, path: Path) -> Values:
-    """What the fields of a struct lead to, together."""
-    n = len(path)
-    fields = (held for other, held in inner.items() if len(other) > n and other[:n] == path and other[n][0] == "field")
-    return NOTHING.union(*map(leading, fields))
-
-
-def _unwritten(inner: Cells, path: Path, meeting: _Wholes | None = None) -> Values:
+def _unwritten(inner: Cells, path: Path, meeting: bool = False) -> Values:
     """What a part of a place is if nothing was written there, but something to all of a struct that it is in: what came
     from outside, or the sum of the parts of which it is one.
 
@@ -433,15 +380,15 @@ def _unwritten(inner: Cells, path: Path, meeting: _Wholes | None = None) -> Valu
     """
     found = NOTHING
     for n in range(len(path)):
-        whole = _held(inner, path[:n]) if meeting is None else meeting.held(path[:n])
-        if meeting is not None and MIXED in whole:
+        whole = inner.held(path[:n])
+        if meeting and MIXED in whole:
             continue
         if Ptr(EXTERNAL) in whole:  # unless it was set since
             return found | UNKNOWN | leading(whole)
         if path[n][0] == "field":  # of a struct of which only the sum of its parts is known
             found |= leading(whole)
         else:  # an operator of a struct picks from what it holds
-            found |= _sum_of_fields(inner, path[:n]) if meeting is None else meeting.sum_of_fields(path[:n])
+            found |= inner.sum_of_fields(path[:n])
     return found
 
 
@@ -525,14 +472,16 @@ def _in_one(inner: Cells) -> Cells:
     if not inner or (inner.keys() <= {_ANY_PART, REFERRED} and ANYWHERE in inner.get(_ANY_PART, NOTHING)):
         return inner
     parts = (values for path, values in inner.items() if path != REFERRED)
-    whole: Cells = {_ANY_PART: frozenset({ANYWHERE}).union(*parts)}
-    return whole | {REFERRED: inner[REFERRED]} if REFERRED in inner else whole
+    whole = Cells({_ANY_PART: frozenset({ANYWHERE}).union(*parts)})
+    if REFERRED in inner:
+        whole[REFERRED] = inner[REFERRED]
+    return whole
 
 
 def _either_in_one(mine: Cells, theirs: Cells) -> Cells:
     """The same after one of two paths; `mine` itself if the other adds nothing."""
     one, other = _in_one(mine), _in_one(theirs)
-    both = {path: one.get(path, NOTHING) | other.get(path, NOTHING) for path in one.keys() | other.keys()}
+    both = Cells((path, one.get(path, NOTHING) | other.get(path, NOTHING)) for path in one.keys() | other.keys())
     return mine if both == mine else both
 
 
@@ -669,7 +618,7 @@ class Environment:
                     continue
                 there, here = other[n + 1 :], path[n + 1 :]
                 part = there[: len(here)]
-                if _kind(part) == _kind(here):
+                if kind_of(part) == kind_of(here):
                     if part == here or overlaps(part, here):
                         yield there[len(here) :], values
                 elif leading(values) or leading(held):
@@ -684,8 +633,8 @@ class Environment:
             found = exact or NOTHING
             # which element it is is not known, nor whether somebody has set that
             return found | {OTHER} if has_queue(found) and any(key == ANY for _, key in path) else found
-        found = _held(inner, path) if path else NOTHING
-        if has_queue(found) and any(_is_vaguer(other, path) for other in inner):
+        found = inner.held(path) if path else NOTHING
+        if has_queue(found) and any(is_vaguer(other, path) for other in inner.same(path)):
             return found | {OTHER}  # a stream or an event that is stored at an unknown index need not be this one
         return found or _unwritten(inner, path)
 
@@ -770,8 +719,8 @@ class Environment:
         for root, path in dict.fromkeys(targets):
             if root[0] == "memory" and root[1] == EXTERNAL:
                 continue
-            inner = dict(self[root])
-            held = _spread(inner, path, values, inner)
+            inner = self[root].copy()
+            held = inner.spread(path, values)
             inner[path] = values if strong else held | _sole(path, values)
             self._set(root, inner)
             self._renewed(root)
@@ -786,7 +735,9 @@ class Environment:
     def refine(self, cell: Cell, values: Values) -> None:
         """What a cell holds is said in other words: nothing is stored there, nor in any that may be the same."""
         root, path = cell
-        self._set(root, {**self[root], path: values})
+        inner = self[root].copy()
+        inner[path] = values
+        self._set(root, inner)
 
     def _renewed(self, root: Root) -> None:
         """Something in a place is written: its cells may hold something again."""
@@ -800,33 +751,23 @@ class Environment:
             if not parts or (root[0] == "memory" and root[1] == EXTERNAL):
                 continue
             exact = len(targets) == 1 and not is_summary(base) and root not in self.several
-            inner = dict(self[root])
-            alike: dict[Path, list[Path]] = {}
-            for other in inner:
-                if not _is_unique(other):
-                    alike.setdefault(_kind(other), []).append(other)
+            inner = self[root].copy()
             for part, values in parts.items():
                 path = base + part
-                if _is_unique(path):
-                    held = inner.get(path, NOTHING)
-                else:
-                    fitting = alike.setdefault(_kind(path), [])
-                    held = _spread(inner, path, values, fitting)
-                    if path not in inner:
-                        fitting.append(path)
+                held = inner.spread(path, values)
                 inner[path] = values if exact and not is_summary(part) else held | _sole(path, values)
             anything = parts.get(_ANY_PART, NOTHING)
             if ANYWHERE in anything:  # of an object in one cell: any part of this may be any part of that
-                for path in [p for p in inner if len(p) > len(base) and overlaps(p[: len(base)], base)]:
-                    inner[path] |= anything
+                for path in inner.inside(base):
+                    if len(path) > len(base):
+                        inner[path] |= anything
             self._set(root, inner)
             self._renewed(root)
 
     def may_hold(self, root: Root, base: Path, values: Values) -> None:
         """Any part of a place may hold any of these too, whether it has been written before or not."""
-        inner = dict(self[root])
-        n = len(base)
-        for path in [base, (*base, ("at", ANY)), *(p for p in inner if len(p) >= n and overlaps(p[:n], base))]:
+        inner = self[root].copy()
+        for path in [base, (*base, ("at", ANY)), *inner.inside(base)]:
             inner[path] = inner.get(path, NOTHING) | values
         inner[base] |= {MIXED}
         self._set(root, inner)
@@ -866,7 +807,7 @@ class Environment:
             inner = self[root]
             if root[0] != "memory" and any(len(other) > len(path) and other[: len(path)] == path for other in inner):
                 n = len(path)
-                self._set(root, {p: v for p, v in inner.items() if len(p) <= n or p[:n] != path})
+                self._set(root, Cells((p, v) for p, v in inner.items() if len(p) <= n or p[:n] != path))
                 self._renewed(root)
 
     def size(self, cell: Cell) -> Number | None:
@@ -903,12 +844,8 @@ class Environment:
             one = _in_one(inner)
             referred = [(REFERRED, one[REFERRED])] if REFERRED in one and not path else []
             return [*(((), one[_ANY_PART]), (_ANY_PART, one[_ANY_PART])), *referred] if _ANY_PART in one else referred
-        if not path or not inner:
-            return list(inner.items())
         n = len(path)
-        if _is_unique(path):
-            return [(other[n:], values) for other, values in inner.items() if other[:n] == path]
-        return [(other[n:], values) for other, values in inner.items() if len(other) >= n and overlaps(other[:n], path)]
+        return [(other[n:], inner[other]) for other in inner.inside(path)] if n else list(inner.items())
 
     def parts(self, cells: Iterable[Cell]) -> dict[Path, Values]:
         """What is inside of a place, itself included; where it may be one of several, what any of them holds there.
@@ -933,17 +870,22 @@ class Environment:
         """What given parts of a place hold, also where only the whole of it has been written."""
         return {part: NOTHING.union(*(self.read((root, path + part)) for root, path in cells)) for part in parts}
 
-    def content(self, value: Value) -> Iterator[Values]:
-        """What the memory that a pointer leads to may hold."""
-        for _, values in self.inside(value):
-            yield values
+    def content(self, value: Value) -> Values:
+        """What the memory that a pointer leads to may hold, all elements of an array together."""
+        if isinstance(value, Ptr):
+            root: Root = ("memory", value.object, "")
+            inner = self[root]
+            found = inner.content(())
+            return found | self.puns.held(inner) if self.puns and self.puns.has(root, inner) else found
+        return NOTHING.union(*[values for _, values in self.inside(value)])
 
     def inside(self, value: Value) -> Iterator[tuple[Path, Values]]:
         """The cells of the memory that a pointer leads to, of all elements of an array, as paths relative to it."""
         if isinstance(value, Ptr):
             root: Root = ("memory", value.object, "")
-            for path, values in self[root].items():
-                punned = self.puns and self.puns.has(root, self[root])
+            inner = self[root]
+            punned = self.puns and self.puns.has(root, inner)
+            for path, values in inner.items():
                 yield path, self.read((root, path)) if punned else values
         elif isinstance(value, Ref):
             root, path = value.cell

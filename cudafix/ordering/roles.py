@@ -175,14 +175,10 @@ class Roles(Calls):
         """
         array = self.values(state, expr)
         whole = self.whole(state, expr)
-        arguments = (whole - array).union(*(held for value in array for held in self._content(state, value)))
-        led = mem.NOTHING.union(*(held for value in arguments for held in self._content(state, value)))
+        arguments = (whole - array).union(*(state.env.content(value) for value in array))
+        led = mem.NOTHING.union(*(state.env.content(value) for value in arguments))
         used = self.reachable(state, led)
         return used | {v for v in self.reachable(state, whole) if not isinstance(v, mem.Ref)}
-
-    @staticmethod
-    def _content(state: State, value: mem.Value) -> Iterable[Values]:
-        return state.env.content(value) if isinstance(value, mem.Ptr | mem.Ref) else ()
 
     def _sees_all(self, args: Arguments, state: State) -> None:
         """The host may read and write all memory that it can see."""

@@ -1,0 +1,159 @@
+"""The parts of an object by name: paths of fields and elements, which of them may be the same place, and an index of
+those that an object has.
+
+Array elements are told apart by constant index, and by the index of a canonical loop, where `k` is the generic round
+and `o` stands for all other rounds of the same range (docs/explanation/analysis.md: families).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from math import inf
+from typing import TypeAlias
+
+Step: TypeAlias = tuple[str, str]  # ("field", name) | ("at", key) | ("refers", "")
+Path: TypeAlias = tuple[Step, ...]
+
+ANY = "*"  # the key of an element whose index is not known
+FIRST: Step = ("at", "0")
+_NUMBER = re.compile(r"0|[1-9][0-9]*")
+_TEXT = re.compile(r'c\|"[^"\\]*"')  # two of these that differ are not equal
+_NONE: tuple[Path, ...] = ()
+
+
+@lru_cache(maxsize=1 << 13)
+def is_summary(path: Path) -> bool:
+    """Whether the path may name several cells at once."""
+    return any(kind == "at" and (key == ANY or key.startswith("o|")) for kind, key in path)
+
+
+def _may_be_same(a: str, b: str) -> bool:
+    if a == b or ANY in (a, b):
+        return True
+    if _TEXT.fullmatch(a) and _TEXT.fullmatch(b):
+        return False
+    kind_a, _, range_a = a.partition("|")
+    kind_b, _, range_b = b.partition("|")
+    if not (range_a or range_b):
+        return False
+    if (one := _extent(a)) is not None and (two := _extent(b)) is not None and (one[1] <= two[0] or two[1] <= one[0]):
+        return False
+    if range_a and range_b:
+        return range_a != range_b or kind_a == kind_b
+    return True
+
+
+@lru_cache(maxsize=1 << 12)
+def _extent(key: str) -> tuple[int, float] | None:
+    """The indices that a key may stand for, as far as they are numbers: from one up to below another. None where the
+    key does not begin with a number, and for a loop that does not go up by one.
+    """
+    kind, counted, bounds = key.partition("|")
+    low, _, high = bounds.partition(":") if counted else (kind, "", f"={kind}")
+    if not _NUMBER.fullmatch(low) or ":" in high:
+        return None
+    last = high.removeprefix("=")
+    return int(low), int(last) + (last != high) if _NUMBER.fullmatch(last) else inf
+
+
+def is_vaguer(a: Path, b: Path) -> bool:
+    """Whether path `a` may name the same cell as `b` because it has an unknown index where that has one."""
+    return any(x == ("at", ANY) != y for x, y in zip(a, b, strict=False)) and overlaps(a, b)
+
+
+def covers(a: Path, b: Path) -> bool:
+    """Whether every cell that path `b` may name has been written where path `a` was: the range of a loop holds it."""
+    return len(a) == len(b) and all(
+        x == y or (x[0] == y[0] == "at" and _holds(x[1], y[1])) for x, y in zip(a, b, strict=True)
+    )
+
+
+def _holds(range_: str, key: str) -> bool:
+    """Whether the indices of a loop, as far as they are numbers, hold an index or those of another loop."""
+    around, inside = _extent(range_), _extent(key)
+    if around is None or inside is None or inf in (around[1], inside[1]):
+        return False
+    return around[0] <= inside[0] and inside[1] <= around[1]
+
+
+@lru_cache(maxsize=1 << 13)
+def is_unique(path: Path) -> bool:
+    """Whether no other path names the same cell: only elements of arrays have several names."""
+    return all(kind == "field" for kind, _ in path)
+
+
+@lru_cache(maxsize=1 << 13)
+def overlaps(a: Path, b: Path) -> bool:
+    """Whether two paths from one root may name the same cell."""
+    if a == b:
+        return True
+    if len(a) != len(b) or (a[-1] != b[-1] and "field" in (a[-1][0], b[-1][0])):
+        return False
+    for (ka, na), (kb, nb) in zip(a, b, strict=True):
+        if ka != kb or (na != nb and not (ka == "at" and _may_be_same(na, nb))):
+            return False
+    return True
+
+
+@lru_cache(maxsize=1 << 14)
+def kind_of(path: Path) -> Path:
+    """Equal for all paths that may overlap: they lead through the same fields."""
+    return tuple(step if step[0] == "field" else ("at", ANY) for step in path)
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_plain(path: Path) -> bool:
+    """Whether a path overlaps no other one that is plain: two indices that are written differently and stand for no
+    range are different ones.
+    """
+    return not any(kind == "at" and (key == ANY or "|" in key) for kind, key in path)
+
+
+class Index:
+    """Which places an object has, and which of these may be parts of others or the same.
+
+    It knows the paths of all places that were written, and every beginning of one.
+    """
+
+    __slots__ = ("_alike", "_vague", "inside")
+
+    def __init__(self, paths: Iterable[Path] = ()) -> None:
+        self.inside: dict[Path, list[Path]] = {}
+        """All places that are in a place, by the path of that."""
+        self._alike: dict[Path, list[Path]] = {}
+        self._vague: dict[Path, list[Path]] = {}
+        for path in paths:
+            self.add(path)
+
+    def copy(self) -> Index:
+        new = Index()
+        new.inside = self.inside.copy()
+        new._alike = self._alike.copy()
+        new._vague = self._vague.copy()
+        return new
+
+    def add(self, path: Path) -> None:
+        for n in range(len(path) + 1):
+            around = path[:n]
+            found = self.inside.get(around)
+            if found is not None:
+                self.inside[around] = [*found, path]
+                continue
+            self.inside[around] = [path]
+            if not is_unique(around):
+                kind = kind_of(around)
+                self._alike[kind] = [*self._alike.get(kind, _NONE), around]
+                if not _is_plain(around):
+                    self._vague[kind] = [*self._vague.get(kind, _NONE), around]
+
+    def same(self, path: Path) -> Sequence[Path]:
+        """The places, or beginnings of paths of places, that may be the one at `path`."""
+        own = (path,) if path in self.inside else _NONE
+        if is_unique(path):
+            return own
+        if not _is_plain(path):
+            return [other for other in self._alike.get(kind_of(path), _NONE) if overlaps(other, path)]
+        vague = self._vague.get(kind_of(path))
+        return own if vague is None else [*own, *(other for other in vague if overlaps(other, path))]

@@ -19,7 +19,7 @@ from cudafix.ordering.classes import Classes
 from cudafix.ordering.clients import ELEMENT, OBJECT, assumption, is_client, is_meant
 from cudafix.ordering.engine import MAX_DEPTH, OutOfBudget
 from cudafix.ordering.frames import ANY_ELEMENT, LAMBDA, Frame, State, joined
-from cudafix.ordering.machine import UNKNOWN_STREAM, Followed
+from cudafix.ordering.machine import UNKNOWN_STREAM, Followed, leading_parts
 from cudafix.ordering.memory import Values
 from cudafix.ordering.operations import Operations
 from cudafix.ordering.plain import NUMBERS
@@ -713,7 +713,9 @@ class Calls(Operations):
         for n, arg in enumerate(call.args):
             if n < len(function.params) and not function.params[n].by_reference:
                 root = ("local", frame, function.params[n].name)
-                state.env.write_parts([(root, ())], self.parts(state, arg))
+                parts = self.parts(state, arg)
+                number = function.params[n].type in NUMBERS
+                state.env.write_parts([(root, ())], leading_parts(parts) if number else parts)
 
     def result(self, call: ir.Call, values: Values, state: State) -> None:
         if call.result is not None and not self.frame.slice.drops(call.result):

@@ -20,7 +20,7 @@ from cudafix.ordering import ranges
 from cudafix.ordering.any_time import AnyTime
 from cudafix.ordering.chosen import Chosen
 from cudafix.ordering.frames import ANY_ELEMENT, LAMBDA, Catching, Frame, State, Unwinding, joined
-from cudafix.ordering.machine import Followed
+from cudafix.ordering.machine import Followed, leading_parts
 from cudafix.ordering.memory import Cell, Root, Values
 from cudafix.ordering.pageable import has_its_own, shows_elements_of_others
 from cudafix.ordering.plain import NUMBERS, beside_elements, stored_as_bytes
@@ -496,6 +496,8 @@ class Engine(Chosen):
         elif isinstance(value, ir.Opaque) and isinstance(target, ir.Field):
             self.runs_at_the_end(self.type_of(target), values, span, state)
         inner = self.parts(state, value)  # a struct is copied with all that it holds
+        if inner and self.type_stored_in(target).strip() in NUMBERS:
+            inner = leading_parts(inner)
         again = made is not None and self._is_held(state, made)
         if again:  # the closures that the lambda has made so far have their own copies: these are of any of them
             targets *= 2

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from bisect import insort
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from functools import lru_cache
-from typing import TypeGuard
+from typing import TypeAlias, TypeGuard
 
 from cudafix import ir
 from cudafix.link import SOURCES, Program, last
@@ -67,6 +67,10 @@ def constant(text: str) -> Values:
     if text in _STREAMS:
         return frozenset({mem.StreamValue(_STREAMS[text])})
     return frozenset({mem.Number(text)})
+
+
+# the cells and the values of expressions, by their `id`
+_Known: TypeAlias = tuple[dict[int, tuple[ir.Expr, list[Cell]]], dict[int, tuple[ir.Expr, Values]]]
 
 
 class Machine:
@@ -143,6 +147,8 @@ class Machine:
         self.anchors: dict[str, list[int]] = defaultdict(list)  # where the overlay says something, by file, sorted
         for key in (*overlay.replaced, *overlay.before, *overlay.after, *overlay.removed):
             insort(self.anchors[key.path], key.start)
+        self._known_when: tuple[object, ...] = ()
+        self._known_now: _Known = ({}, {})
         self._objects: dict[object, Object] = {}
         self._operations: dict[object, Operation] = {}
         self._seen: dict[object, Violation] = {}
@@ -215,8 +221,36 @@ class Machine:
                 return value.text if value.text.isdigit() or "|" in value.text else f"c|{value.text}"
         return mem.ANY
 
+    def _known(self, state: State) -> _Known:
+        """What was found of expressions since anything has changed that this depends on."""
+        env = state.env
+        now = (
+            env.version,
+            env.several,
+            self.frame,
+            self.family,
+            self.empty,
+            self.any_order,
+            self.in_disguise,
+            len(self.unfollowed),
+            len(self.of_bytes),
+            len(self.lent),
+            len(self._classes_at),
+            self.puns.version,
+        )
+        if self._known_when != now:
+            self._known_when, self._known_now = now, ({}, {})
+        return self._known_now
+
     def cells(self, state: State, place: ir.Expr) -> list[Cell]:
         """The cells that an lvalue may name."""
+        known = self._known(state)[0]
+        found = known.get(id(place))
+        if found is None:
+            found = known[id(place)] = place, self._cells(state, place)
+        return found[1]
+
+    def _cells(self, state: State, place: ir.Expr) -> list[Cell]:
         match place:
             case ir.Var(name):
                 root = self.root(name)
@@ -324,6 +358,13 @@ class Machine:
 
     def values(self, state: State, expr: ir.Expr) -> Values:
         """What an expression may evaluate to."""
+        known = self._known(state)[1]
+        found = known.get(id(expr))
+        if found is None:
+            found = known[id(expr)] = expr, self._values(state, expr)
+        return found[1]
+
+    def _values(self, state: State, expr: ir.Expr) -> Values:
         if isinstance(expr, ir.Field) and expr.name == ir.SIZE:
             size = self.cells(state, expr)
             known = state.env.size(size[0]) if self.is_of_one(state, size) else None
@@ -420,6 +461,7 @@ class Machine:
                 if any(len(path) > MAX_PATH for _, path in places):  # a loop goes from part to part, without end
                     text = "is live where a pointer goes from one part of an object to a part of that, again and again"
                     self.obstacle(state.live, "control_flow", text, self.frame.function.span)
+                    state.env.touch()  # what else is live then is to be said, too
                     return mem.UNKNOWN
                 return frozenset(self.reference(c) for c in places)
             case ir.Offset(base):
@@ -1024,6 +1066,13 @@ class Machine:
                 if op.device == device:
                     bits |= 1 << op.number
         return bits
+
+
+def leading_parts(parts: Mapping[mem.Path, Values]) -> dict[mem.Path, Values]:
+    """What the parts of a number lead to: it has none, and so it was not known of which class the object is from which
+    they come.
+    """
+    return {path: leads for path, values in parts.items() if (leads := mem.leading(values))}
 
 
 def _own_containers(program: Program) -> frozenset[str]:

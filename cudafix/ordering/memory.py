@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import count
 from typing import Any, TypeAlias
 from weakref import WeakValueDictionary
 
 from cudafix import ir
 from cudafix.ordering.paths import ANY as ANY
 from cudafix.ordering.paths import FIRST as FIRST
-from cudafix.ordering.paths import Index, is_unique, is_vaguer, kind_of
+from cudafix.ordering.paths import Index, is_unique, is_vaguer, kind_of, within_itself
 from cudafix.ordering.paths import Path as Path
 from cudafix.ordering.paths import Step as Step
 from cudafix.ordering.paths import covers as covers
@@ -275,6 +276,11 @@ class Cells(dict[Path, Values]):
                     self[other] |= values
         return held
 
+    def holds_anywhere(self, path: Path, values: Values) -> None:
+        """Let any part of the place at `path` hold values too, whether it has been written before or not."""
+        for part in [path, (*path, ("at", ANY)), *self.inside(path)]:
+            self[part] = self.get(part, NOTHING) | values
+
     def inside(self, path: Path) -> Sequence[Path]:
         """The places in one that may be the one at `path`, that one included."""
         if not path:
@@ -412,6 +418,11 @@ class Puns:
     def __bool__(self) -> bool:
         return self._apart is not None
 
+    @property
+    def version(self) -> tuple[int, bool]:
+        """Another one after each change."""
+        return len(self._found), self.opened
+
     def add(self, root: Root) -> None:
         self._found.add(root)
 
@@ -494,6 +505,9 @@ def _group(root: Root) -> _Group:
     return root[1] if root[0] == "local" else root[:1]
 
 
+_VERSIONS = count()
+
+
 class Environment:
     """Cells and their values. A missing cell holds nothing yet; the content of external memory is external.
 
@@ -501,7 +515,7 @@ class Environment:
     of roots are shared until one side writes.
     """
 
-    __slots__ = ("_groups", "_overlaid", "_own", "gone", "owners", "puns", "several")
+    __slots__ = ("_groups", "_overlaid", "_own", "gone", "owners", "puns", "several", "version")
 
     def __init__(self, overlaid: Mapping[str, frozenset[str]] | None = None, puns: Puns | None = None) -> None:
         self._overlaid = overlaid or {}
@@ -518,6 +532,8 @@ class Environment:
         """The memory that one `new` has made again while somebody held an earlier object: a write is to one of them."""
         self.owners: frozenset[Root] = frozenset()
         """The objects of Python that destroy a stream or an event when they end (`ir.OWNS`)."""
+        self.version = next(_VERSIONS)
+        """Another one after each change: environments of one version hold the same."""
 
     def copy(self) -> Environment:
         other = Environment(self._overlaid, self.puns)
@@ -526,7 +542,12 @@ class Environment:
         other.gone = self.gone
         other.several = self.several
         other.owners = self.owners
+        other.version = self.version
         return other
+
+    def touch(self) -> None:
+        """What was found of it is to be found again."""
+        self.version = next(_VERSIONS)
 
     def __iter__(self) -> Iterator[tuple[Root, Cells]]:
         """All roots that hold something."""
@@ -545,6 +566,7 @@ class Environment:
 
     def _to_change(self, key: _Group) -> dict[Root, Cells]:
         """A group that belongs to this environment alone."""
+        self.touch()
         group = self._groups.get(key)
         if group is None:
             group = self._groups[key] = {}
@@ -555,6 +577,8 @@ class Environment:
 
     def join(self, other: Environment) -> bool:
         changed = not self.gone <= other.gone or not other.several <= self.several
+        if changed:
+            self.touch()
         self.gone &= other.gone
         self.several |= other.several
         self.owners |= other.owners
@@ -754,6 +778,9 @@ class Environment:
             inner = self[root].copy()
             for part, values in parts.items():
                 path = base + part
+                if (around := within_itself(path)) is not None:
+                    inner.holds_anywhere(around, leading(values))
+                    continue
                 held = inner.spread(path, values)
                 inner[path] = values if exact and not is_summary(part) else held | _sole(path, values)
             anything = parts.get(_ANY_PART, NOTHING)
@@ -767,8 +794,7 @@ class Environment:
     def may_hold(self, root: Root, base: Path, values: Values) -> None:
         """Any part of a place may hold any of these too, whether it has been written before or not."""
         inner = self[root].copy()
-        for path in [base, (*base, ("at", ANY)), *inner.inside(base)]:
-            inner[path] = inner.get(path, NOTHING) | values
+        inner.holds_anywhere(base, values)
         inner[base] |= {MIXED}
         self._set(root, inner)
         self._renewed(root)
@@ -783,6 +809,7 @@ class Environment:
         """These calls have ended: their variables are gone."""
         for name in names:
             self._groups.pop(name, None)
+        self.touch()
         if self.gone:
             self.gone = frozenset(cell for cell in self.gone if cell[0][0] != "local" or cell[0][1] not in names)
 
@@ -794,6 +821,7 @@ class Environment:
     def give_back(self, name: str, variables: dict[Root, Cells] | None) -> None:
         """The variables of a call hold again what they have held."""
         self._own.discard(name)
+        self.touch()
         if variables is None:
             self._groups.pop(name, None)
         else:

@@ -21,6 +21,7 @@ FIRST: Step = ("at", "0")
 _NUMBER = re.compile(r"0|[1-9][0-9]*")
 _TEXT = re.compile(r'c\|"[^"\\]*"')  # two of these that differ are not equal
 _NONE: tuple[Path, ...] = ()
+_MOST_OF_A_NAME = 2  # classes that have a member of one name, one in the other: `this->buffer.buffer`
 
 
 @lru_cache(maxsize=1 << 13)
@@ -101,6 +102,24 @@ def overlaps(a: Path, b: Path) -> bool:
 def kind_of(path: Path) -> Path:
     """Equal for all paths that may overlap: they lead through the same fields."""
     return tuple(step if step[0] == "field" else ("at", ANY) for step in path)
+
+
+@lru_cache(maxsize=1 << 14)
+def within_itself(path: Path) -> Path | None:
+    """The beginning of a path that leads through a field of one name again and again, up to where it does so for the
+    third time; None for any other. No object is a part of itself (C++17, 4.5 [intro.object] 4): these places are there
+    because it was not known of a value of which class it is.
+    """
+    fields = [step for step in path if step[0] == "field"]
+    if len(fields) == len(set(fields)):
+        return None
+    seen: dict[Step, int] = {}
+    for n, step in enumerate(path):
+        if step[0] == "field":
+            seen[step] = seen.get(step, 0) + 1
+            if seen[step] > _MOST_OF_A_NAME:
+                return path[:n]
+    return None
 
 
 @lru_cache(maxsize=1 << 14)

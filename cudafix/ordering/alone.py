@@ -76,6 +76,10 @@ class Alone:
             self._trees[id(function)] = tuple(found.values()) if complete else None
         return self._trees[id(function)]
 
+    def length(self, function: ir.Function) -> int:
+        """How many statements a function and what it calls have, if they work on the host alone; else 0."""
+        return sum(one.kept("length", lambda f: sum(1 for _ in walk(f.body))) for one in self.tree(function) or ())
+
     def stores(self, function: ir.Function) -> bool:
         """Whether the function itself may store an address where others find it."""
         if id(function) not in self._stores:

@@ -611,14 +611,14 @@ class Calls(Operations):
         up costs more than a few statements.
         """
         if self.followed is Followed.SHORT:
-            return any(f.kept("length", lambda f: sum(1 for _ in walk(f.body))) > SHORT for f, _ in found)
+            return any(Alone.of(self.program, self.tables).length(f) > SHORT for f, _ in found)
         return self.followed is Followed.NONE
 
     def _worked_alone(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> Values | None:
         """Run a call as one step (`cudafix.ordering.alone`): what it may have returned; None where it has to be
         followed because it may reach the device, or hold something of it.
         """
-        if not state.calm or self.catching:
+        if not state.calm:
             return None
         alone = Alone.of(self.program, self.tables)
         names: set[str] = set()
@@ -644,7 +644,7 @@ class Calls(Operations):
         if any(state.env[mem.stream_of(name)] for name in handles):
             return None
         leads = {v for v in values if isinstance(v, mem.Ptr | mem.Ref | mem.Handle)}
-        if len(leads) > (MOST_LEADS if self.followed is Followed.NONE else FEW_LEADS):
+        if stores and len(leads) > (MOST_LEADS if self.followed is Followed.NONE else FEW_LEADS):
             return None
         made = self.new_object("alone", "host", "host", None, state)  # stands for all that such functions allocate
         leads.add(mem.Ptr(made.number))
@@ -668,6 +668,9 @@ class Calls(Operations):
         self.spend(state, places)
         for root, path in places:
             state.env.may_hold(root, path, stored)
+        if self.catching:  # an exception may leave it when it has stored some of this
+            self._thrown = None
+            self.perhaps_throws(call, state)
         return anything if any(f.returns not in NUMBERS for f, _ in found) else frozenset({mem.OTHER})
 
     def _is_anchored(self, functions: Iterable[ir.Function]) -> bool:

@@ -26,6 +26,7 @@ from cudafix.ordering.plain import may_lead, points_to_bytes, stored_as_bytes
 from cudafix.ordering.slicing import Slicer, expressions, names_in
 
 _THIS = ir.Deref(ir.Var("this"))
+SHORT, SHORT_WITH_ADDRESSES = 30, 40  # statements of functions that are followed, the second with all that they call
 HOLDS = frozenset(("keep", "swap", "new", "alias"))
 _ONLY_READ = frozenset(("-", "hr", "hr*", "look", "look*", "path", "mode", "segment", "kind", "flags", "hr+of"))
 _MEMORY = frozenset((Effect.ALLOC, Effect.FREE))
@@ -53,7 +54,7 @@ class Alone:
                 self._methods.setdefault(last(function.name), []).append(function)
         self._trees: dict[int, tuple[ir.Function, ...] | None] = {}
         self._callees: dict[int, list[ir.Function] | None] = {}
-        self._names: dict[int, frozenset[str]] = {}
+        self._names: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
         self._stores: dict[int, bool] = {}
 
     @staticmethod
@@ -76,9 +77,13 @@ class Alone:
             self._trees[id(function)] = tuple(found.values()) if complete else None
         return self._trees[id(function)]
 
-    def length(self, function: ir.Function) -> int:
-        """How many statements a function and what it calls have, if they work on the host alone; else 0."""
-        return sum(one.kept("length", lambda f: sum(1 for _ in walk(f.body))) for one in self.tree(function) or ())
+    def is_long(self, function: ir.Function) -> bool:
+        """Whether a function has many statements, or has them with what it calls, if they work on the host alone. It
+        takes more of those where addresses are stored: what a step mixes up costs more than a few statements.
+        """
+        tree = self.tree(function) or (function,)
+        own, *called = (one.kept("length", lambda f: sum(1 for _ in walk(f.body))) for one in tree)
+        return own > SHORT or own + sum(called) > (SHORT_WITH_ADDRESSES if any(map(self.stores, tree)) else SHORT)
 
     def stores(self, function: ir.Function) -> bool:
         """Whether the function itself may store an address where others find it."""
@@ -125,15 +130,28 @@ class Alone:
             return True
         return stmt.result is not None and _is_outside(stmt.result)
 
-    def names(self, function: ir.Function) -> frozenset[str]:
-        """Every variable that the function itself names."""
+    def names(self, function: ir.Function) -> tuple[frozenset[str], frozenset[str]]:
+        """Every variable that the function itself names, and those with which it does more than read them."""
         if id(function) not in self._names:
             named: set[str] = set()
+            used: set[str] = set()
             for stmt in walk(function.body):
+                handed = list(self._only_read(stmt, function))
                 for expr in expressions(stmt):
-                    names_in(expr, named)
-            self._names[id(function)] = frozenset(named)
+                    names_in(expr, named if any(expr is one for one in handed) else used)
+            self._names[id(function)] = frozenset(named | used), frozenset(used)
         return self._names[id(function)]
+
+    def _only_read(self, stmt: ir.Stmt, function: ir.Function) -> Iterator[ir.Expr]:
+        """What a statement only reads, or hands to a function of a library which does."""
+        if isinstance(stmt, ir.HostAccess):
+            yield from stmt.reads
+        if isinstance(stmt, ir.Call) and not any(self._own(stmt, function)):
+            api = self._library(stmt, function)
+            roles = roles_of(api, len(stmt.given)) if api is not None and not api.any else ()
+            for role, expr in zip(roles, stmt.given, strict=False):
+                if role in _ONLY_READ and isinstance(expr, ir.Var):
+                    yield expr
 
     def _called_by(self, function: ir.Function) -> list[ir.Function] | None:
         """What a function calls; None if it does anything but host work itself."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from cudafix import ir
@@ -28,7 +28,6 @@ from cudafix.ordering.reach import THREAD, Reach, Within
 from cudafix.ordering.slicing import beside_the_library
 from cudafix.ordering.state import Bits, In, numbers
 
-SHORT = 30  # statements of a function that is followed though it works on the host alone
 FEW_LEADS, MOST_LEADS = 8, 64  # addresses that a call which is one step may mix up; the second in too large programs
 MAX_CALLBACKS = 10  # rounds until nothing changes
 _INVOKES_THE_FIRST = frozenset(("thread", "jthread", "async"))
@@ -611,7 +610,7 @@ class Calls(Operations):
         up costs more than a few statements.
         """
         if self.followed is Followed.SHORT:
-            return any(Alone.of(self.program, self.tables).length(f) > SHORT for f, _ in found)
+            return any(Alone.of(self.program, self.tables).is_long(f) for f, _ in found)
         return self.followed is Followed.NONE
 
     def _worked_alone(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> Values | None:
@@ -622,15 +621,21 @@ class Calls(Operations):
             return None
         alone = Alone.of(self.program, self.tables)
         names: set[str] = set()
+        stored_in: set[str] = set()
         stores = disguised = False
         for function, _ in found:
             tree = alone.tree(function)
             if tree is None or LAMBDA in function.name or self._is_anchored(tree):
                 return None
-            names.update(*(alone.names(one) for one in tree))
+            for one in tree:
+                named, used = alone.names(one)
+                names |= named
+                stored_in |= used
             stores = stores or any(map(alone.stores, tree))
             disguised = disguised or any(map(alone.changes_bytes, tree))
-        reached: set[mem.Value] = {mem.Ref((root, ())) for name in names for root in self._shared(name)}
+        reached: set[mem.Value] = {mem.Ref((root, ())) for name in stored_in for root in self._shared(name)}
+        for root in (root for name in names - stored_in for root in self._shared(name)):
+            reached |= state.env[root].content(())
         for n, arg in enumerate(call.args):
             reached |= self.whole(state, arg)
             if any(n < len(f.params) and f.params[n].by_reference for f, _ in found):
@@ -651,7 +656,7 @@ class Calls(Operations):
         anything = frozenset(
             {mem.COMPUTED if leads else mem.OTHER, *leads, *(m for v in leads if (m := mem.moved(v)) is not None)}
         )
-        stored = anything if stores else frozenset({mem.OTHER})
+        stored = anything
         if disguised:
             self.in_disguise = True
             stored |= {mem.ANYWHERE}
@@ -666,12 +671,23 @@ class Calls(Operations):
             elif isinstance(value, mem.Handle):
                 places.append((("global", "", value.name), ()))
         self.spend(state, places)
-        for root, path in places:
-            state.env.may_hold(root, path, stored)
+        if stores:
+            for root, path in places:
+                state.env.may_hold(root, path, stored)
+        else:
+            self._numbers_are_stored(state, places)
         if self.catching:  # an exception may leave it when it has stored some of this
             self._thrown = None
             self.perhaps_throws(call, state)
         return anything if any(f.returns not in NUMBERS for f, _ in found) else frozenset({mem.OTHER})
+
+    def _numbers_are_stored(self, state: State, places: Sequence[mem.Cell]) -> None:
+        """Host code stores numbers in places, and null where an address is."""
+        self.overwritten(state, places, array=True)
+        for root, path in places:
+            for inner, held in state.env.under((root, path)):
+                if mem.leading(held) and mem.ZERO not in held:
+                    state.env.replace((root, (*path, *inner)), held | {mem.ZERO})
 
     def _is_anchored(self, functions: Iterable[ir.Function]) -> bool:
         """Whether the rewritten program has another statement in one of these functions."""
@@ -816,7 +832,7 @@ class Calls(Operations):
             is_array = isinstance(arg, ir.Var) and self.meaning(arg.name).is_array
             to_pointer = _POINTER.search(param.type) is not None and not param.by_reference
             if to_pointer and (is_array or _POINTER.search(self.type_of(arg))):
-                yield n, self.whole(state, arg)
+                yield n, self.values(state, arg)
 
     def _is_only(self, values: Values, function: ir.Function) -> bool:
         """Whether a value is this function, which is no method, and no other."""

@@ -731,6 +731,7 @@ class Module:
     friends: frozenset[str] = frozenset()  # the last name components of functions that may name private members
     # the last name components of the classes as which it may use objects of others; `*` for any
     retyped: frozenset[str] = frozenset("*")
+    unseen_arguments: frozenset[str] = frozenset()  # the classes of which it sees nothing that templates of it get
 
 
 def variables(expr: Expr) -> Iterator[Expr]:

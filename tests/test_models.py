@@ -60,7 +60,7 @@ def test_rows_are_consistent(tables: Tables) -> None:
         if api.on == "handle" and api.effect in (Effect.WORK, Effect.COPY):
             assert {"handle", "stream"} & set(api.roles), name
         if api.holds is not None:
-            assert "keeper_out" in api.roles, name
+            assert {"keeper_out", "handle_out"} & set(api.roles), name
         if "alias" in played(api):
             assert "of" in played(api), name
         if "keep" in played(api):

@@ -131,7 +131,7 @@ class Api:
     into any of their arguments, `time` for clocks, `handle` for functions that return a
     new handle on the stream in `stream`, `keeper` for a new object that keeps the `keep` arguments, `hidden` for what
     may lead to any memory that the host can see.
-    `holds`: the object in `keeper_out` has memory of this kind of its own.
+    `holds`: the object in `keeper_out` or `handle_out` has memory of this kind of its own.
     `anywhere`: the host may read and write all memory that it can see, by addresses that the library was given before.
     `timed`: the call also tells the time, or measures what the device does; of `any_time`, the moment tells something.
     `templates`: what it is given as memory may be an object of any class, an iterator, whose functions run on the

@@ -1,7 +1,9 @@
 """cuFFT and cuFFTXt: `cufft.h`, `cufftXt.h` of CUDA 13.0. A plan is a handle; its work runs on the plan's stream.
 
-Making a plan allocates its work area and may wait; destroying it frees the area and may wait. The data of an execution
-is read and, for an in-place or multi-dimensional complex-to-real transform, overwritten, so the input is `rw`.
+Making a plan allocates its work area and may wait; destroying it frees the area and may wait. All executions of a plan
+use that area, on whatever stream ("cuFFT default behavior is to allocate the work area at plan generation time",
+`cufftSetAutoAllocation`). The data of an execution is read and, for an in-place or multi-dimensional complex-to-real
+transform, overwritten, so the input is `rw`.
 """
 
 from __future__ import annotations
@@ -9,8 +11,8 @@ from __future__ import annotations
 from cudafix.models.rows import Table
 
 _ROWS = """
-cufftPlan{1d,2d,3d,Many}                handle_create   handle_out hr*  ; waits=maybe
-cufftCreate                             handle_create   handle_out      ; waits=maybe
+cufftPlan{1d,2d,3d,Many}                handle_create   handle_out hr*  ; holds=device waits=maybe
+cufftCreate                             handle_create   handle_out      ; holds=device waits=maybe
 cufftDestroy                            handle_destroy  handle          ; waits=maybe
 cufftMakePlan{1d,2d,3d,Many,Many64}     nothing         handle hrw*       ; waits=maybe
 cufftXtMakePlanMany                     nothing         handle hrw*       ; waits=maybe

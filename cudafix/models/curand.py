@@ -1,7 +1,8 @@
 """cuRAND, host API: `curand.h` of CUDA 13.0. A generator is a handle; it writes its output on the generator's stream.
 
 `curandCreateGeneratorHost` makes a generator whose output is host memory and is there when the call returns: no row of
-a generate function can tell the two apart, so output is `w` on the generator's stream and the host waits maybe.
+a generate function can tell the two apart, so output is `w` on the generator's stream and the host waits maybe. Its
+state is memory of the device, which each call reads and moves on ("Generator Options", "Generation Functions").
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from cudafix.models.rows import Table
 
 _ROWS = """
-curandCreateGenerator{,Host}            handle_create   handle_out -    ; waits=maybe
+curandCreateGenerator{,Host}            handle_create   handle_out -    ; holds=device waits=maybe
 curandDestroyGenerator                  handle_destroy  handle          ; waits=maybe
 curandSetStream                         handle_set_stream handle stream
 curandSet{PseudoRandomGeneratorSeed,GeneratorOffset,GeneratorOrdering,QuasiRandomGeneratorDimensions} nothing handle \

@@ -273,6 +273,8 @@ class Classes:
         """A function that may run where templates make, copy, compare or end objects, and looks at memory that is not
         their own. Empty if there is none.
         """
+        if self._given_unseen:
+            return self._given_unseen
         looking = self.program.reaching("host memory", _looks_elsewhere)
         return next((f.name for f in self._of_templates if id(f) in looking), "")
 
@@ -285,7 +287,14 @@ class Classes:
         for function in self._of_templates:
             for kind in self.observations(function):
                 found.setdefault(kind, function.name)
-        return found
+        return found | dict.fromkeys(Observation if self._given_unseen else (), self._given_unseen)
+
+    @cached_property
+    def _given_unseen(self) -> str:
+        """A class of which nothing is known, and of which templates of the program may make objects: a constructor, a
+        destructor and operators of it may run without a lowered call. Empty if there is none.
+        """
+        return min((cls for module in self.program.modules for cls in module.unseen_arguments), default="")
 
     def observations(self, function: ir.Function) -> list[Observation]:
         """What a function may observe, by way of others too."""

@@ -1377,6 +1377,8 @@ class Engine(Chosen):
             this = frozenset({self.reference((self.root(function.object), ()))})
         if not self.frame.is_lambda or function.object:
             state.env.write([(self.root("this"), ())], this)
+        # what a method returns, or keeps in a lambda, may lead to its object
+        self.exposed.update(v.cell[0] for v in this if isinstance(v, mem.Ref) and v.cell[0][0] == "local")
         end = self._met(self.block(function.body, state), self.frame.returned, function, self.loops)
         value = self.frame.value
         if end is not None and outlives:  # it stores through what it has kept

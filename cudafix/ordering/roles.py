@@ -281,7 +281,9 @@ class Roles(Calls):
             self.spend(state, (*a, *b), len(of_a) + len(of_b))
             if not any(isinstance(e, ir.Index) and holds_numbers(e.base, self.frame.function) for e in swapped):
                 unseen = not (a and b) or any(self.is_result(state, e) for e in swapped)
-                self.written_elsewhere(state, (*a, *b), mem.NOTHING, unseen)
+                unseen = unseen or any(root[2].startswith("%") and root[0] == "local" for root, _ in (*a, *b))
+                given = mem.NOTHING.union(*(self.values(state, e) for e in swapped)) if unseen else mem.NOTHING
+                self.written_elsewhere(state, (*a, *b), given, unseen)
             self.overwritten(state, (*a, *b))
             state.env.write_parts(a, of_b)
             state.env.write_parts(b, of_a)

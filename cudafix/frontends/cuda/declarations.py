@@ -85,8 +85,10 @@ _MEASURED = re.compile(
 # a type that stands among the arguments of a template, but in those of which the template makes and destroys objects
 # without assigning any, and of casts
 _ARGUMENT = re.compile(
-    rb"(?<=[<,])\s*(?:const\s+|struct\s+|class\s+|typename\s+)*(?:::)?([A-Za-z_][\w:]*)\s*(?:const\b|&|\[\w*\]|\.\.\.|\s)*(?=[<>,])"
+    rb"(?<=[<,=])\s*(?:const\s+|struct\s+|class\s+|typename\s+)*(?:::)?([A-Za-z_][\w:]*)\s*(?:const\b|&|\[\w*\]|\.\.\.|\s)*(?=[<>,])"
 )
+# a name, and arguments of a template; not of a kernel that is launched
+_GIVEN = re.compile(rb"(?<![\w:])([A-Za-z_][\w:]*)\s*<([^<>;{}()]*)>(?!\s*<<<)")
 _MEASURED_ARGUMENT = re.compile(rb"[<,]\s*(?:const\s+)?(?:decltype|(?:__)?typeof(?:__)?)\s*\(")
 _KEEPS = re.compile(
     rb"\b(?:unique_ptr|shared_ptr|weak_ptr|make_unique|make_shared|default_delete|forward|move|\w+_cast)\s*<"
@@ -658,6 +660,25 @@ class Declarations:
         kept = {word for text in texts for word in _arguments(text)}
         found = frozenset(self._classes_of(words))
         return found | {""} if any(map(_MEASURED_ARGUMENT.search, texts)) else found, frozenset(self._classes_of(kept))
+
+    def unseen_arguments(self, texts: Iterable[bytes]) -> frozenset[str]:
+        """The classes of which nothing is known that these texts give templates of the program, default arguments
+        included: such a template may make, copy, compare and end objects of them.
+        """
+        found: set[str] = set()
+        for match in (match for text in texts for match in _GIVEN.finditer(text)):
+            name = match[1].decode("utf-8", "replace")
+            if name == "template" or self.taken(name) or self._makes_objects(self.class_of(name)):
+                kinds = (word.decode("utf-8", "replace") for word in _arguments(b"<%s>" % match[2]))
+                found.update(one for one in kinds if self.is_unseen(one) and not (one.isupper() or self.taken(one)))
+        return frozenset(found)
+
+    def _makes_objects(self, cls: Class | None) -> bool:
+        """Whether a class may have, or make, an object of a type that it is given."""
+        kinds = cls.fields.values() if cls is not None else ()
+        return cls is not None and (
+            bool(cls.methods or cls.bases) or not all(one.endswith(("*", "&")) for one in kinds)
+        )
 
     def _classes_of(self, words: Iterable[bytes]) -> Iterator[str]:
         """The constructors of the classes that these words name, be it in the body of a function."""

@@ -747,8 +747,11 @@ class Expressions:
 
     def _literal(self, node: Node, target: Expr | None, used: bool) -> Expr:
         suffix = node.named_children[-1] if node.type == "user_defined_literal" else None
+        name = f'operator""{self.raw(suffix)}' if suffix is not None else ""
         if suffix is not None and (
-            (name := f'operator""{self.raw(suffix)}') in self.file.hosts or self.file.index.is_declared_function(name)
+            self.raw(suffix).startswith("_")  # others are of the standard library ([usrlit.suffix])
+            or name in self.file.hosts
+            or self.file.index.is_declared_function(name)
         ):
             return self.emit_call(node, suffix, name, (Const(self.raw(node)),), (), None, target, used)
         return Const(self.raw(node))

@@ -165,6 +165,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         of_c_linkage(unique.values(), parsed.path, root) if b'"C"' in parsed.original else frozenset(),
         frozenset(found.friends),
         taken_for_others(parsed, found),
+        found.unseen_arguments(_with_macros(parsed)),
     )
 
 
@@ -197,12 +198,17 @@ def _given_to_templates(found: Declarations, parsed: Parsed) -> tuple[frozenset[
     """The classes that a file gives templates, in macros and their arguments too (see `template_arguments`)."""
     if not found.classes and (found.visible is None or not found.visible.classes):
         return frozenset(), frozenset()
+    return found.template_arguments(_with_macros(parsed))
+
+
+def _with_macros(parsed: Parsed) -> list[bytes]:
+    """The text of a file, and those of its macros that may name arguments of templates."""
     texts = [parsed.text]
     for macro in parsed.macros.values():
         if b"<" in macro.body:
             used = re.findall(rb"\b%s\s*\(([^()]*)\)" % macro.name.encode(), parsed.text) if macro.params else []
             texts += [macro.body, *(b"<%s>" % given for given in used)]
-    return found.template_arguments(texts)
+    return texts
 
 
 def _apply_attributes(functions: Sequence[ir.Function], parsed: Parsed) -> None:

@@ -54,7 +54,8 @@ _WITH_BLOCK = re.compile(
 _WITHOUT_SEMICOLON = re.compile(rb"\n[ \t]+(" + _SHOUT + rb")[ \t]*\([^;{}]{0,600}\)(?=[ \t]*\r?\n\s*[A-Za-z_}])")
 # a lone name in front of a statement, which reads as the type of a declaration: `cudaMalloc(&p, n); CUERR`
 _LONE_STATEMENT = re.compile(
-    rb"([A-Z](?<!\w[A-Z])[A-Z0-9_]+)[ \t]*\r?\n(?=\s*(?:cu(?:da)?[A-Z]\w*\s*\(|\w+\s*(?:=[^=]|<<<)))"
+    rb"([A-Z](?<!\w[A-Z])[A-Z0-9_]+)[ \t]*\r?\n"
+    rb"(?=\s*(?:cu(?:da)?[A-Z]\w*\s*\(|\w+\s*(?:=[^=]|<<<))|[ \t]+(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*\s*\([^{}]*?\)\s*;)"
 )
 _COMPARED_TYPE = re.compile(rb"(?<![\w:])(?:::)?(?:\w+::)+\w+\s*<([^<>;{}]+)>\s*(?:[*&]?\s*\w|[({])")
 _NEW_ARGUMENT = re.compile(rb"\(\s*new\b")

@@ -130,7 +130,7 @@ class Objects(Expressions):
         receiver = target if isinstance(target, Var) else self.temporary(cls.name)
         own = self.file.index.class_of(self.type_of(values[0])) if len(values) == 1 else None
         copied = own is cls and (self.is_new(values[0]) or not self.copies(cls))
-        if cls.constructor in cls.methods and not cls.deleter and not copied:
+        if cls.constructor in cls.methods and not cls.deleter and not copied and not self._takes_list(cls):
             self.emit_call(node, function, f"{cls.name}::{cls.constructor}", values, spans, receiver, None, False)
         else:
             self.build(node, receiver, cls, values, spans)
@@ -384,8 +384,7 @@ class Objects(Expressions):
         if own is None:
             void = leads and given.removeprefix("const ") == "void"  # what that leads to is as the cast says
             return given.endswith("*") or given in HANDLES or void
-        index = self.file.index
-        return wanted not in index.lineage(own.name) and own not in index.lineage(wanted.name)
+        return True  # a base or a derived class decides too which members are meant (C++17, 13.2 [class.member.lookup])
 
     def _as_another(self, node: Node, kind: str, value: Expr) -> Expr:
         """What such a cast gives, with its type."""
@@ -502,7 +501,7 @@ class Objects(Expressions):
         call = ir.Call(callee, given, span, name_span, span.end - 1, site, spans, receiver)
         if values and cls.constructor not in cls.methods:  # of what the braces leave out, if anything
             self.emit(ir.If(ir.Test("other", None, "braces leave members out"), (call,), (), span))
-        elif values and any("initializer_list" in one.type for one in self._only_parameters(cls)):
+        elif values and self._takes_list(cls):
             listed = ir.Call(callee, (opaque(*values),), span, name_span, span.end - 1, site, (), receiver)
             self.emit(ir.If(ir.Test("other", None, "the values are in braces"), (listed,), (call,), span))
         else:
@@ -524,6 +523,10 @@ class Objects(Expressions):
             self.emit(ir.If(ir.Test("other", None, "a constructor is inherited"), block, (), self.span(node)))
         else:
             self.merge(block)
+
+    def _takes_list(self, cls: Class) -> bool:
+        """Whether a constructor of a class is preferred where the values are in braces ([over.match.list])."""
+        return any("initializer_list" in one.type for one in self._only_parameters(cls))
 
     def _only_parameters(self, cls: Class) -> list[Param]:
         """The parameters of those constructors of a class that may be called with one value."""
@@ -816,6 +819,10 @@ class Objects(Expressions):
             return False
         value: Expr
         if right.type == "initializer_list":
+            taken = index.taken(ASSIGNMENT) if own else ()
+            if any("initializer_list" in param.type for params in taken for param in params):
+                self.unknown("a list that an assignment takes", right, (place, *self.arguments(right)[0]))
+                return True
             value = made = self.temporary(cls.name)
             self.build(right, made, cls, self.arguments(right)[0])
             self._ends(right, made, cls)

@@ -30,7 +30,7 @@ from cudafix.frontends.cuda.declarations import (
 from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, OPTIONAL, SHOUT, first_named
 from cudafix.frontends.cuda.loops import Loops
 from cudafix.frontends.cuda.macros import Macro, joined, pasted
-from cudafix.frontends.cuda.names import NULLS
+from cudafix.frontends.cuda.names import NULLS, STANDARD_STREAMS
 from cudafix.frontends.cuda.owners import ALONE
 from cudafix.frontends.cuda.references import OPEN
 from cudafix.frontends.cuda.terms import is_temporary, matters, opaque, root_of
@@ -77,6 +77,20 @@ class _Captures:
     initialized: dict[str, tuple[Node, Expr, bool]] = field(default_factory=dict)  # with what, and whether by reference
 
 
+_BEGINS_WITH_ANOTHER = ("binary_expression", "cast_expression", "parenthesized_expression", "comma_expression")
+
+
+def _first_operand(node: Node) -> Node:
+    """What a statement begins with that is no more than a name, `LOG << x;`, `(void)PROFILED;`, or the statement."""
+    first: Node | None = node
+    while first is not None and first.type in _BEGINS_WITH_ANOTHER:
+        operator = first.child_by_field_name("operator")
+        if operator is not None and operator.type != "<<":
+            return node
+        first = first.child_by_field_name("left") or first.child_by_field_name("value") or first_named(first)
+    return first if first is not None and first.type == "identifier" else node
+
+
 class Statements(Loops):
     """Lowers the body of one function."""
 
@@ -112,13 +126,14 @@ class Statements(Loops):
                 if self.expand(macro, {}, inner, want_value=False) is None:
                     self.unread(f"macro `{macro.name}`", inner)
                 return
-        if name := self._macro_not_seen(inner):
-            if inner.type == "identifier":  # else the call is one of a function that is not seen
-                span = self.span(inner)
+        first = _first_operand(inner)
+        if name := self._macro_not_seen(first):
+            if first.type == "identifier":  # else the call is one of a function that is not seen
+                span = self.span(first)
                 self.emit(ir.Call(name, (), span, span, span.end, self.site(node)))
-            else:
+            if inner.type != "identifier":
                 self.value(inner, None, False)
-            self.may_declare(inner, name)
+            self.may_declare(first, name)
             return
         if inner.type == "binary_expression":
             operator = inner.child_by_field_name("operator")
@@ -142,7 +157,7 @@ class Statements(Loops):
         if self.resolve_variable(name, name_node) is not None or self.file.index.class_of(name) is not None:
             return ""
         if node.type == "identifier":
-            return name if not sites.is_api(name) and name not in NULLS else ""
+            return name if not sites.is_api(name) and name not in NULLS | STANDARD_STREAMS else ""
         listed = self.raw(node.child_by_field_name("arguments") or node)[1:-1].strip()
         is_check = sites.is_check_name(name) and (not listed or "(" in listed)
         return name if SHOUT.fullmatch(name) is not None and not is_check else ""

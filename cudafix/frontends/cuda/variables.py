@@ -121,6 +121,9 @@ class Variables(Blocks):
                     self.unknown("a declaration that is not understood", child)
                     self.declare(one.name, one.type, one.node)
                     continue
+                if arguments is None and self.is_unseen(one.type):  # `MACRO f();`, of a macro that is not seen
+                    self.unknown("a statement that reads as a declaration", child)
+                    continue
                 if arguments is None:  # a prototype, which hides the default arguments of others
                     if any(param.optional for param, _ in self.parameters(one.parameters)):
                         self.problems.append(("parse_error", self.span(child).start))

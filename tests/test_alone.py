@@ -11,7 +11,7 @@ import pytest
 from cudafix import driver
 from cudafix.config import Config
 from cudafix.findings import Safety
-from cudafix.ordering import calls, engine
+from cudafix.ordering import alone, calls, engine
 
 HEAD = """
 #include <cuda_runtime.h>
@@ -42,7 +42,7 @@ int main() {
 @pytest.fixture(autouse=True, params=("the program is too large", "no function is short"))
 def one_step(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "no function is short":
-        monkeypatch.setattr(calls, "SHORT", -1)
+        monkeypatch.setattr(alone, "SHORT", -1)
         monkeypatch.setattr(calls, "FEW_LEADS", calls.MOST_LEADS)
     else:
         monkeypatch.setattr(engine, "MAX_STEPS", 0)

@@ -31,7 +31,7 @@ from cudafix.ordering.stream_names import named_streams
 
 MAX_DEPTH = 40  # inlined calls
 MAX_NESTING = 200  # blocks in blocks, through calls
-MAX_STEPS = 40_000  # statements run for one program, rounds of loops counted
+MAX_STEPS = 50_000  # statements run for one program, rounds of loops counted
 _NOT_FOLLOWED = re.compile(r"map\s*<|\breference_wrapper\b")
 CELLS_OF_A_STEP = 64  # a statement that stores where it is not known where counts for each so many cells it may mean
 MAX_COARSE_STEPS = 5_000  # the same once the program has turned out to be too large, and much of it is one step each

@@ -109,6 +109,30 @@ SEEN = {
         "int *one(int *a, int *b, int n) { return n ? a : b; }",
         f"e = one(d, nullptr, 1); {LAUNCH}",
     ),
+    "it stores an address, and may throw": (
+        "struct Link { Box *box; }; void link(Link &l, Box *b) { l.box = b; if (b->p) throw 1; }",
+        "Box b, c; Link l; l.box = &c; try { link(l, &b); } catch (...) {} l.box->p = d; k<<<1, 1, 0, other>>>(b.p);",
+    ),
+    "it stores null": (
+        "struct Link { Box *box; }; void drop(Link &l) { l.box = nullptr; }",
+        "Box b; Link l; l.box = &b; drop(l); if (!l.box) k<<<1, 1, 0, other>>>(d);",
+    ),
+    "it stores an address in a variable that it reads": (
+        "Box *first; void note(Box *b) { if (!first) first = b; }",
+        "Box b; note(&b); first->p = d; k<<<1, 1, 0, other>>>(b.p);",
+    ),
+    "it stores a number": (
+        "void pick(int *n) { *n = 1; }",
+        "int n = 0; cudaStream_t both[2] = {0, other}; pick(&n); k<<<1, 1, 0, both[n]>>>(d);",
+    ),
+    "it stores a number in a global": (
+        "int which; void pick() { which = 1; }",
+        "cudaStream_t both[2] = {0, other}; which = 0; pick(); k<<<1, 1, 0, both[which]>>>(d);",
+    ),
+    "it stores a number in an array": (
+        "void pick(int *n, int m) { for (int i = 0; i < m; i++) n[i] = 1; }",
+        "int n[2] = {0, 0}; cudaStream_t both[2] = {0, other}; pick(n, 2); k<<<1, 1, 0, both[n[1]]>>>(d);",
+    ),
 }
 
 

@@ -656,10 +656,8 @@ class Calls(Operations):
         anything = frozenset(
             {mem.COMPUTED if leads else mem.OTHER, *leads, *(m for v in leads if (m := mem.moved(v)) is not None)}
         )
-        stored = anything
         if disguised:
             self.in_disguise = True
-            stored |= {mem.ANYWHERE}
         self.mixed_up |= stores
         places: list[mem.Cell] = []
         for value in leads:
@@ -673,7 +671,7 @@ class Calls(Operations):
         self.spend(state, places)
         if stores:
             for root, path in places:
-                state.env.may_hold(root, path, stored)
+                state.env.may_hold(root, path, anything | {mem.ANYWHERE} if disguised else anything)
         else:
             self._numbers_are_stored(state, places)
         if self.catching:  # an exception may leave it when it has stored some of this

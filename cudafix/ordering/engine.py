@@ -500,7 +500,7 @@ class Engine(Chosen):
             inner = leading_parts(inner)
         again = made is not None and self._is_held(state, made)
         if again:  # the closures that the lambda has made so far have their own copies: these are of any of them
-            targets *= 2
+            targets = targets * 2
         elif not any(part == target for part in ir.variables(value)):
             state.env.forget_inside(targets)
         if not isinstance(target, ir.Var) and mem.leading(values) and self.is_result(state, target):

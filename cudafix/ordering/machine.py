@@ -243,7 +243,7 @@ class Machine:
         return self._known_now
 
     def cells(self, state: State, place: ir.Expr) -> list[Cell]:
-        """The cells that an lvalue may name."""
+        """The cells that an lvalue may name: a list that is kept, and that nobody changes."""
         known = self._known(state)[0]
         found = known.get(id(place))
         if found is None:

@@ -412,7 +412,6 @@ class Puns:
         self.opened = False  # addresses were copied as bytes: what they lead to may be used as any class
         self._found: set[Root] = set()
         self._of_one_class: dict[int, Cells] = {}  # cells that were looked at, by their `id`
-        self._held: dict[int, tuple[Cells, Values]] = {}
         self._known: dict[frozenset[str], bool] = {}
 
     def __bool__(self) -> bool:
@@ -461,14 +460,7 @@ class Puns:
         whole = inner.get(_ANY_PART, NOTHING)
         if ANYWHERE in whole and len(inner) == 1:
             return whole - {MIXED} if MIXED in whole else whole
-        if id(inner) not in self._held:
-            if len(self._held) >= _MOST_KEPT:
-                self._held.clear()
-            found: set[Value] = {ANYWHERE}
-            for values in inner.values():
-                found |= leading(values)
-            self._held[id(inner)] = inner, frozenset(found)
-        return self._held[id(inner)][1]
+        return leading(inner.content(())) | {ANYWHERE}
 
     def _differ(self, names: frozenset[str]) -> bool:
         """Whether some of these members are of different classes."""

@@ -22,6 +22,7 @@ from cudafix.codemod import codemods
 from cudafix.codemod import module as codemod
 from cudafix.config import Config
 from cudafix.defects import Context, completions, defects, is_of_the_pool
+from cudafix.device_code import Closures
 from cudafix.edits import apply
 from cudafix.failures import made_readable
 from cudafix.findings import Assumption, Edit, Finding, Place, Refusal, Report, Runs
@@ -87,13 +88,14 @@ def _views(tree: Tree, paths: list[str]) -> list[View]:
     variants = [tree.variants_of(p, paths) for p in paths]
     several = [own if len(own) > 1 and tree.differs(p, paths) else [] for p, own in zip(paths, variants, strict=True)]
     seen: set[tuple[int, ...]] = set()
+    closures = Closures()
     for n, own in enumerate(variants):
         for chosen in own:
             picked = tuple(chosen if m == n else _agreeing(others, chosen) for m, others in enumerate(variants))
             if tuple(map(id, picked)) not in seen:
                 seen.add(tuple(map(id, picked)))
                 parts = dict.fromkeys(v for one, all_ in zip(picked, several, strict=True) for v in (one, *all_))
-                programs.append(Program(variant.module for variant in parts))
+                programs.append(Program((variant.module for variant in parts), closures))
     mains = [sum(f.name in ("main", "::main") for f in program.functions()) for program in programs]
     if 1 in mains:  # two do not link; none is what another program includes
         fewest = 1 if 0 in mains and is_included_by_a_program(tree, paths[0]) else 0
@@ -180,10 +182,9 @@ def _statements(function: ir.Function) -> bytes:
 
 def _fingerprint(view: View, of: Callable[[ir.Function], bytes] = _statements) -> object:
     """Equal for two views only if they run the same statements from the same root."""
-    kernels = sorted(repr(k.facts()) for ks in view.program.kernels.values() for k in ks)
     functions = tuple(sorted(of(f) for f in _functions(view)))
     unseen = tuple(sorted((*assigned_unseen(view.program), *(c for m in view.program.modules for c in m.ended))))
-    return of(view.root), functions, repr(kernels), tuple(sorted(view.program.globals)), unseen
+    return of(view.root), functions, view.program.device.facts, tuple(sorted(view.program.globals)), unseen
 
 
 def _functions(view: View) -> list[ir.Function]:

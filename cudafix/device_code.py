@@ -6,10 +6,12 @@ in a scope around the call, and no library is searched too; everything else may 
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from cudafix import ir
 from cudafix.models.api import roles_of
@@ -37,6 +39,50 @@ def closed(
 ) -> list[ir.Kernel]:
     """The kernels among some functions of some files, each with what it may reach."""
     return _Closure(functions, namespaces, scopes).kernels()
+
+
+class DeviceCode(NamedTuple):
+    """The kernels of a program by last name component, each with what it reaches in all files."""
+
+    kernels: Mapping[str, Sequence[ir.Kernel]]
+    facts: str
+    """Equal for two programs only if their kernels do the same."""
+
+
+class Closures:
+    """What the kernels of programs reach, by content: most configurations of a program do not differ in device code."""
+
+    def __init__(self) -> None:
+        self._digests: dict[ir.Module, bytes] = {}
+        self._found: dict[tuple[bytes, ...], DeviceCode] = {}
+
+    def of(self, modules: Sequence[ir.Module], namespaces: Mapping[str, tuple[str, ...]]) -> DeviceCode:
+        digests = (*map(self._digest, modules), hashlib.sha256(repr(sorted(namespaces.items())).encode()).digest())
+        if digests not in self._found:
+            self._found[digests] = self._closed(modules, namespaces)
+        return self._found[digests]
+
+    def _digest(self, module: ir.Module) -> bytes:
+        if module not in self._digests:
+            said = [(one.facts(), one.calls, one.span) for one in (*module.device, *module.kernels)]
+            scopes = [sorted(part) for part in module.scopes[:4]], module.scopes.types
+            text = repr((said, scopes)).encode("utf-8", "surrogatepass")
+            self._digests[module] = hashlib.sha256(text).digest()
+        return self._digests[module]
+
+    def _closed(self, modules: Sequence[ir.Module], namespaces: Mapping[str, tuple[str, ...]]) -> DeviceCode:
+        found: dict[str, list[ir.Kernel]] = defaultdict(list)
+        alone = sum(bool(module.device) for module in modules) < 2  # closed with its file
+        for kernel in (
+            (one for module in modules for one in module.kernels)
+            if alone
+            else closed(
+                [one for module in modules for one in module.device], namespaces, [module.scopes for module in modules]
+            )
+        ):
+            found[last(kernel.name)].append(kernel)
+        facts = repr(sorted(repr(kernel.facts()) for kernels in found.values() for kernel in kernels))
+        return DeviceCode(found, facts)
 
 
 class FunctionObjects:

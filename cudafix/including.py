@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
+from cudafix.models.headers import PROVIDED
+
 Exists = Callable[[str], bool]
 
 PACKAGES = frozenset("cuda cupy cupyx cupy_backends numba numba_cuda numpy scipy torch tensorrt rmm pycuda".split())
@@ -32,16 +34,18 @@ class Headers:
 
     def find(self, path: str, target: str) -> str | None:
         """The file that an `#include` means, in quotes or brackets. In brackets not the folder of the file comes first
-        but those of the options (C++17, 19.2 [cpp.include]); without options, of several of one name the nearest.
+        but those of the options (C++17, 19.2 [cpp.include]); without options, of several of one name the nearest. A
+        name in brackets that the compiler, the system or the toolkit provides is theirs, where nothing says otherwise.
         """
         name, by_option = target.strip('<>"'), target.startswith("<")
         direct = os.path.normpath(os.path.join(os.path.dirname(path), name))
         if self._exists(direct) and not (by_option and self._folders):
             return direct
         wanted = os.path.normpath(name)
-        found = self._by_option(path, name) or [
-            p for p in self._named(os.path.basename(wanted)) if p == wanted or p.endswith(os.sep + wanted.lstrip("./"))
-        ]
+        found = self._by_option(path, name)
+        if not found and not (by_option and name in PROVIDED):
+            ending = os.sep + wanted.lstrip("./")
+            found = [p for p in self._named(os.path.basename(wanted)) if p == wanted or p.endswith(ending)]
         return max(found, key=lambda p: (shared_folders(p, path), -len(p))) if found else None
 
     def _by_option(self, path: str, name: str) -> list[str]:

@@ -7,7 +7,7 @@ itself (`static` functions and anonymous namespaces stay in it), then among all 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar, cast
 
 from cudafix import device_code, ir
@@ -57,8 +57,10 @@ def handed_over(stmt: ir.Stmt) -> Iterator[str]:
 class Program:
     """The modules of one program, by name. `main` is None for code that only others call."""
 
-    def __init__(self, modules: Iterable[ir.Module]) -> None:
+    def __init__(self, modules: Iterable[ir.Module], closures: device_code.Closures | None = None) -> None:
+        """Programs that are given the same `closures` share what they find out of device code."""
         self.modules = tuple(modules)
+        self._closures = closures or device_code.Closures()
         self.globals: dict[str, ir.GlobalVar] = {}
         self.namespaces: dict[str, tuple[str, ...]] = {}
         self.home: dict[int, ir.Module] = {}
@@ -75,9 +77,14 @@ class Program:
                 self.globals.setdefault(variable.name.removeprefix("::"), variable)
 
     @property
-    def kernels(self) -> dict[str, list[ir.Kernel]]:
-        """The kernels by last name component, each with what it reaches in all files."""
-        return self.kept("kernels", self._kernels)
+    def device(self) -> device_code.DeviceCode:
+        """The kernels, each with what it reaches in all files."""
+        return self.kept("device code", lambda: self._closures.of(self.modules, self.namespaces))
+
+    @property
+    def kernels(self) -> Mapping[str, Sequence[ir.Kernel]]:
+        """The kernels by last name component."""
+        return self.device.kernels
 
     @property
     def function_objects(self) -> device_code.FunctionObjects:
@@ -88,20 +95,7 @@ class Program:
         functions = [one for module in self.modules for one in module.device]
         return device_code.FunctionObjects(functions, self.namespaces, [module.scopes for module in self.modules])
 
-    def _kernels(self) -> dict[str, list[ir.Kernel]]:
-        found: dict[str, list[ir.Kernel]] = defaultdict(list)
-        scopes = [module.scopes for module in self.modules]
-        functions = [one for module in self.modules for one in module.device]
-        alone = sum(bool(module.device) for module in self.modules) < 2
-        for kernel in (
-            (one for module in self.modules for one in module.kernels)
-            if alone
-            else device_code.closed(functions, self.namespaces, scopes)
-        ):
-            found[last(kernel.name)].append(kernel)
-        return found
-
-    def kernels_named(self, name: str) -> list[ir.Kernel]:
+    def kernels_named(self, name: str) -> Sequence[ir.Kernel]:
         """The kernels that a launch by a name may mean, none where that may be one that is not seen."""
         found = self.kernels.get(last(name), [])
         if "::" not in name:

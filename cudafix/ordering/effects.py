@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from cudafix import ir
 from cudafix.ir import walk
@@ -539,7 +539,7 @@ class Effects(Allocations):
         known = len(found) == len(pointers) and all(found)
         return [kernel for kernels in found for kernel in kernels] if known else []
 
-    def _used_by(self, kernels: list[ir.Kernel], state: State) -> tuple[Bits, Bits, bool]:
+    def _used_by(self, kernels: Sequence[ir.Kernel], state: State) -> tuple[Bits, Bits, bool]:
         """What kernels read and write beside what they are given, and whether the user sees something of that. Without
         a kernel it is one that is not known.
         """
@@ -569,7 +569,7 @@ class Effects(Allocations):
         for name in sorted(around.keys() if kernel.calls_unknown else kernel.names & around.keys()):
             yield from around[name]
 
-    def _stored_by(self, launch: ir.Launch, kernels: list[ir.Kernel], state: State) -> None:
+    def _stored_by(self, launch: ir.Launch, kernels: Sequence[ir.Kernel], state: State) -> None:
         """A kernel may store the pointers that it is given in memory that holds pointers, or that it stores them in as
         numbers.
         """
@@ -590,7 +590,7 @@ class Effects(Allocations):
             self._stored_in(holders, given, state)
         self._stored_in_variables(kernels, given, state)
 
-    def _stored_in_variables(self, kernels: list[ir.Kernel], given: Values, state: State) -> None:
+    def _stored_in_variables(self, kernels: Sequence[ir.Kernel], given: Values, state: State) -> None:
         """Functions may store the pointers that they have in variables of the device."""
         for kernel in kernels if given else ():
             variables = (one for one in self._variables(kernel, kernel.globals_written) if one is not None)

@@ -220,25 +220,30 @@ def moved(value: Value) -> Value | None:
 class Cells(dict[Path, Values]):
     """What the places of one object hold. What is stored in an environment is never changed; a copy is."""
 
-    __slots__ = ("_index", "_owns_index", "_sums")
+    __slots__ = ("_index", "_owns_index", "_sums", "apart")
 
     def __init__(self, cells: Mapping[Path, Values] | Iterable[tuple[Path, Values]] = ()) -> None:
         super().__init__(cells)
         self._index: Index | None = None
         self._owns_index = False  # no other version has it
         self._sums: dict[tuple[Path, bool], Values] = {}
+        self.apart: bool | None = None
+        """Whether the members were compared (`Puns.has`): with which answer to `Puns.opened`, if so."""
 
     def copy(self) -> Cells:
         new = Cells(self)
         new._index = self._index
+        new.apart = self.apart
         self._owns_index = False
         return new
 
     def __setitem__(self, path: Path, values: Values) -> None:
-        if self._index is not None and path not in self:
-            if not self._owns_index:
-                self._index, self._owns_index = self._index.copy(), True
-            self._index.add(path)
+        if path not in self:
+            self.apart = None
+            if self._index is not None:
+                if not self._owns_index:
+                    self._index, self._owns_index = self._index.copy(), True
+                self._index.add(path)
         if self._sums:
             self._sums = {}
         super().__setitem__(path, values)
@@ -279,7 +284,9 @@ class Cells(dict[Path, Values]):
     def holds_anywhere(self, path: Path, values: Values) -> None:
         """Let any part of the place at `path` hold values too, whether it has been written before or not."""
         for part in [path, (*path, ("at", ANY)), *self.inside(path)]:
-            self[part] = self.get(part, NOTHING) | values
+            held = self.get(part)
+            if held is None or not values <= held:
+                self[part] = values if held is None else held | values
 
     def inside(self, path: Path) -> Sequence[Path]:
         """The places in one that may be the one at `path`, that one included."""
@@ -298,6 +305,14 @@ class Cells(dict[Path, Values]):
     def sum_of_fields(self, path: Path) -> Values:
         """What the fields of the struct at `path`, by that name, lead to together."""
         return self._sum(path, True)
+
+    def members(self, opened: bool) -> Iterable[frozenset[str]]:
+        """The names of the fields of each part, whichever element it is: of those that are compared for the first time
+        with this answer to `Puns.opened`.
+        """
+        if self._index is None and len(self) < _FEW:
+            return Index(self).members.values()
+        return self.index.not_compared(opened)
 
     def _sum(self, path: Path, fields: bool) -> Values:
         found = self._sums.get((path, fields))
@@ -411,7 +426,6 @@ class Puns:
         """
         self.opened = False  # addresses were copied as bytes: what they lead to may be used as any class
         self._found: set[Root] = set()
-        self._of_one_class: dict[int, Cells] = {}  # cells that were looked at, by their `id`
         self._known: dict[frozenset[str], bool] = {}
 
     def __bool__(self) -> bool:
@@ -428,27 +442,18 @@ class Puns:
     def open(self) -> None:
         if not self.opened:
             self.opened = True
-            self._of_one_class.clear()
             self._known.clear()
 
     def has(self, root: Root, inner: Cells) -> bool:
         """Whether an object with these cells is used as one of several classes."""
         if root in self._found:
             return True
-        if self._apart is None or len(inner) < 2 or id(inner) in self._of_one_class:
+        if self._apart is None or len(inner) < 2 or inner.apart is self.opened:
             return False
-        members: dict[Path, set[str]] = {}
-        for path in inner:
-            for n, (kind, name) in enumerate(path):
-                if kind == "field":
-                    around = tuple((step, its if step == "field" else "") for step, its in path[:n])
-                    members.setdefault(around, set()).add(name)
-        if any(len(names) > 1 and self._differ(frozenset(names)) for names in members.values()):
+        if any(len(names) > 1 and self._differ(names) for names in inner.members(self.opened)):
             self._found.add(root)
             return True
-        if len(self._of_one_class) >= _MOST_KEPT:
-            self._of_one_class.clear()
-        self._of_one_class[id(inner)] = inner  # which is never changed, and so keeps its `id`
+        inner.apart = self.opened
         return False
 
     def is_known(self, root: Root) -> bool:
@@ -488,7 +493,6 @@ def _either_in_one(mine: Cells, theirs: Cells) -> Cells:
     return mine if both == mine else both
 
 
-_MOST_KEPT = 4096
 NO_PUNS = Puns()
 
 
@@ -768,13 +772,16 @@ class Environment:
                 continue
             exact = len(targets) == 1 and not is_summary(base) and root not in self.several
             inner = self[root].copy()
+            within: dict[Path, Values] = {}
             for part, values in parts.items():
                 path = base + part
                 if (around := within_itself(path)) is not None:
-                    inner.holds_anywhere(around, leading(values))
+                    within[around] = within.get(around, NOTHING) | leading(values)
                     continue
                 held = inner.spread(path, values)
                 inner[path] = values if exact and not is_summary(part) else held | _sole(path, values)
+            for around, values in within.items():
+                inner.holds_anywhere(around, values)
             anything = parts.get(_ANY_PART, NOTHING)
             if ANYWHERE in anything:  # of an object in one cell: any part of this may be any part of that
                 for path in inner.inside(base):
@@ -877,10 +884,11 @@ class Environment:
         for root, base in targets:
             n = len(base)
             inner = [path[n:] for other, path in targets if other == root and len(path) > n and path[:n] == base]
+            is_punned = bool(self.puns) and self.puns.has(root, self[root])
             for path, values in self.under((root, base)):
                 if any(path[: len(part)] == part for part in inner):
                     continue
-                if self.puns and self.puns.has(root, self[root]):
+                if is_punned:
                     values = self.read((root, base + path))
                 values = values if len(targets) == 1 else _sole(path, values)
                 found[path] = found[path] | values if path in found else values

@@ -21,6 +21,7 @@ FIRST: Step = ("at", "0")
 _NUMBER = re.compile(r"0|[1-9][0-9]*")
 _TEXT = re.compile(r'c\|"[^"\\]*"')  # two of these that differ are not equal
 _NONE: tuple[Path, ...] = ()
+_NO_NAMES: frozenset[str] = frozenset()
 _MOST_OF_A_NAME = 2  # classes that have a member of one name, one in the other: `this->buffer.buffer`
 
 
@@ -136,13 +137,18 @@ class Index:
     It knows the paths of all places that were written, and every beginning of one.
     """
 
-    __slots__ = ("_alike", "_vague", "inside")
+    __slots__ = ("_alike", "_compared", "_grown", "_own", "_vague", "inside", "members")
 
     def __init__(self, paths: Iterable[Path] = ()) -> None:
         self.inside: dict[Path, list[Path]] = {}
         """All places that are in a place, by the path of that."""
         self._alike: dict[Path, list[Path]] = {}
         self._vague: dict[Path, list[Path]] = {}
+        self._own: set[int] = set()  # the lists, by their `id`, that no other index has
+        self.members: dict[Path, frozenset[str]] = {}
+        """The names of the fields that a place has, by the `kind_of` its path."""
+        self._grown: set[Path] = set()
+        self._compared: bool | None = None
         for path in paths:
             self.add(path)
 
@@ -151,21 +157,44 @@ class Index:
         new.inside = self.inside.copy()
         new._alike = self._alike.copy()
         new._vague = self._vague.copy()
+        new.members = self.members.copy()
+        new._grown = self._grown.copy()
+        new._compared = self._compared
+        self._own.clear()
         return new
 
     def add(self, path: Path) -> None:
         for n in range(len(path) + 1):
             around = path[:n]
-            found = self.inside.get(around)
-            if found is not None:
-                self.inside[around] = [*found, path]
-                continue
-            self.inside[around] = [path]
-            if not is_unique(around):
+            is_new = around not in self.inside
+            self._append(self.inside, around, path)
+            if is_new and not is_unique(around):
                 kind = kind_of(around)
-                self._alike[kind] = [*self._alike.get(kind, _NONE), around]
+                self._append(self._alike, kind, around)
                 if not _is_plain(around):
-                    self._vague[kind] = [*self._vague.get(kind, _NONE), around]
+                    self._append(self._vague, kind, around)
+            if is_new and n and path[n - 1][0] == "field":
+                whole = kind_of(path[: n - 1])
+                names = self.members.get(whole, _NO_NAMES)
+                if path[n - 1][1] not in names:
+                    self.members[whole] = names | {path[n - 1][1]}
+                    self._grown.add(whole)
+
+    def not_compared(self, mode: bool) -> list[frozenset[str]]:
+        """The `members` of places that have grown since they were asked for in this mode; of all where it was another
+        one.
+        """
+        found = self.members if self._compared is not mode else self._grown
+        self._grown, self._compared = set(), mode
+        return [self.members[whole] for whole in found]
+
+    def _append(self, table: dict[Path, list[Path]], key: Path, path: Path) -> None:
+        found = table.get(key)
+        if found is not None and id(found) in self._own:
+            found.append(path)
+        else:
+            table[key] = found = [path] if found is None else [*found, path]
+            self._own.add(id(found))
 
     def same(self, path: Path) -> Sequence[Path]:
         """The places, or beginnings of paths of places, that may be the one at `path`."""

@@ -14,6 +14,7 @@ from cudafix.ordering.calls import Calls
 from cudafix.ordering.frames import State
 from cudafix.ordering.machine import FOR_THE_DEVICE, UNKNOWN_STREAM
 from cudafix.ordering.memory import Values
+from cudafix.ordering.paths import Index
 from cudafix.ordering.plain import holds_numbers
 from cudafix.ordering.program import lacks_stream, stream_arguments
 from cudafix.ordering.state import Bits, Stream, numbers
@@ -426,16 +427,14 @@ class Roles(Calls):
         """
         root, base = cell
         n = len(base)
+        index = Index(parts)
         for path, values in list(state.env[root].items()):
             if len(path) < n or not mem.overlaps(path[:n], base) or not mem.leading(values):
                 continue
             inner = path[n:]
-            comes = (
-                given
-                for part, given in parts.items()
-                if moved or part[: len(inner)] == inner or inner[: len(part)] == part
-            )
-            state.env.replace((root, path), values.union(*comes))
+            around = (inner[:length] for length in range(len(inner)))
+            comes = parts if moved else (*(p for p in around if p in parts), *index.inside.get(inner, ()))
+            state.env.replace((root, path), values.union(*(parts[part] for part in comes)))
 
     def _memory_of(self, state: State, expr: ir.Expr) -> Values:
         """Where an argument leads that a host function reads or writes; of a container, to its elements; of an object

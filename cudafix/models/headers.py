@@ -1,0 +1,42 @@
+"""Headers that come with the compiler, the operating system or the CUDA toolkit, by the names that sources include.
+
+Headers of C++ have no suffix, so they are none of the files that cudafix reads, and are not listed.
+
+Sources: ISO C17, 7.1.2 [Standard headers] and C23, 7.1.3; IEEE Std 1003.1-2017 (POSIX), Base Definitions, chapter 13
+[Headers]; Linux and glibc manuals for those that systems add; the `include` folder of the CUDA toolkit 13.0.
+"""
+
+from __future__ import annotations
+
+_C = """
+assert.h complex.h ctype.h errno.h fenv.h float.h inttypes.h iso646.h limits.h locale.h math.h setjmp.h signal.h
+stdalign.h stdarg.h stdatomic.h stdbit.h stdbool.h stdckdint.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h string.h
+tgmath.h threads.h time.h uchar.h wchar.h wctype.h
+"""
+_POSIX = """
+aio.h arpa/inet.h cpio.h dirent.h dlfcn.h fcntl.h fmtmsg.h fnmatch.h ftw.h glob.h grp.h iconv.h langinfo.h libgen.h
+monetary.h mqueue.h ndbm.h net/if.h netdb.h netinet/in.h netinet/tcp.h nl_types.h poll.h pthread.h pwd.h regex.h sched.h
+search.h semaphore.h spawn.h strings.h stropts.h sys/ipc.h sys/mman.h sys/msg.h sys/resource.h sys/select.h sys/sem.h
+sys/shm.h sys/socket.h sys/stat.h sys/statvfs.h sys/time.h sys/times.h sys/types.h sys/uio.h sys/un.h sys/utsname.h
+sys/wait.h syslog.h tar.h termios.h trace.h ulimit.h unistd.h utime.h utmpx.h wordexp.h
+"""
+_SYSTEM = """
+alloca.h argp.h bits/stdc++.h byteswap.h dos.h endian.h err.h error.h execinfo.h fts.h getopt.h ifaddrs.h io.h
+linux/limits.h linux/types.h malloc.h memory.h mntent.h numa.h obstack.h omp.h process.h sys/cdefs.h sys/epoll.h
+sys/eventfd.h sys/file.h sys/ioctl.h sys/param.h sys/prctl.h sys/ptrace.h sys/sysinfo.h sys/timeb.h sys/timerfd.h
+sysexits.h ucontext.h values.h windows.h winsock2.h x86intrin.h immintrin.h xmmintrin.h emmintrin.h
+"""
+_CUDA = """
+builtin_types.h channel_descriptor.h cooperative_groups.h cuComplex.h cublas.h cublasLt.h cublasXt.h cublas_v2.h
+cuda.h cudaEGL.h cudaGL.h cudaProfiler.h cudaTypedefs.h cudaVDPAU.h cuda_awbarrier.h cuda_bf16.h cuda_bf16.hpp
+cuda_device_runtime_api.h cuda_egl_interop.h cuda_fp16.h cuda_fp16.hpp cuda_fp4.h cuda_fp6.h cuda_fp8.h
+cuda_gl_interop.h cuda_occupancy.h cuda_pipeline.h cuda_pipeline_primitives.h cuda_profiler_api.h cuda_runtime.h
+cuda_runtime_api.h cuda_vdpau_interop.h cufft.h cufftXt.h cufftw.h cufile.h cupti.h curand.h curand_kernel.h
+cusolverDn.h cusolverRf.h cusolverSp.h cusolver_common.h cusparse.h cusparse_v2.h device_atomic_functions.h
+device_functions.h device_launch_parameters.h device_types.h driver_functions.h driver_types.h fatbinary_section.h
+host_config.h host_defines.h library_types.h math_constants.h math_functions.h mma.h npp.h nvJitLink.h nvToolsExt.h
+nvtx3/nvToolsExt.h nvjpeg.h nvml.h nvrtc.h nvvm.h surface_indirect_functions.h surface_types.h
+texture_indirect_functions.h texture_types.h vector_functions.h vector_functions.hpp vector_types.h
+"""
+
+PROVIDED = frozenset(" ".join((_C, _POSIX, _SYSTEM, _CUDA)).split())

@@ -47,9 +47,9 @@ from cudafix.tree import Tree, Variant, View, is_included_by_a_program
 TOO_LARGE = 12
 """Roots of one cluster that may take up the whole budget; so a cluster of a library ends."""
 
-MOST_STEPS, MOST_OF_A_CLUSTER = 500_000, 5_000_000
-"""Statements that may be run from one root, in all programs and all that is tried, and from all roots together: up to a
-minute, and up to ten. A run ends whatever it is given: what is not proved by then is refused as too large.
+MOST_STEPS, MOST_OF_A_CLUSTER = 500_000, 1_000_000
+"""Statements that may be run from one root, in all programs and all that is tried, and from all roots together: some
+minutes. A run ends whatever it is given: what is not proved by then is refused as too large.
 """
 
 _GENERATOR_EXPRESSION, _CLEANUP = "generator_expression", "cleanup"
@@ -275,15 +275,19 @@ class Cluster:
         """Raises OutOfBudget where the program is too large, or has been run too often."""
         if self.steps[view.root.span] > MOST_STEPS or self.steps.total() > MOST_OF_A_CLUSTER:
             raise check.OutOfBudget
-        found = check.run(
-            view.program,
-            self.tables,
-            overlay,
-            view.root,
-            per_thread=self.per_thread,
-            known=known,
-            settled=settled,
-        )
+        try:
+            found = check.run(
+                view.program,
+                self.tables,
+                overlay,
+                view.root,
+                per_thread=self.per_thread,
+                known=known,
+                settled=settled,
+            )
+        except check.OutOfBudget as error:
+            self.steps[view.root.span] += error.steps
+            raise
         self.steps[view.root.span] += found.steps
         return found
 

@@ -100,11 +100,12 @@ def _once(
             engine.outcome.steps = steps + engine.steps
             _measures(engine)
             return engine
-        except OutOfBudget:
+        except OutOfBudget as error:
             steps += engine.steps
             if left[0] is Followed.SHORT and not engine.mixed_up:
                 left.remove(Followed.ALL)  # as large
             if len(left) == 1:
+                error.steps = steps
                 raise
             del left[0]  # for all runs of this program
 

@@ -48,7 +48,9 @@ LOOK_AFTER, LOOK_AGAIN = 2_000, 500
 
 
 class OutOfBudget(Exception):
-    """The program is too large for the proof; nothing in it is rewritten."""
+    """The program is too large for the proof; nothing in it is rewritten. `steps` is what it took to find out."""
+
+    steps = 0
 
 
 class Settled(Exception):
@@ -702,7 +704,6 @@ class Engine(Chosen):
         self.step(cells // CELLS_OF_A_STEP)
 
     def step(self, number: int = 1) -> None:
-        """Count steps against what the proof of a program may cost. Raises OutOfBudget, or Settled."""
         self.steps += number
         if self.settled is not None and self.steps >= self._look_at:
             self._look_at = self.steps + LOOK_AGAIN

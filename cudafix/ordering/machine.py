@@ -59,6 +59,10 @@ class Followed(Enum):
     ALL = "all"
 
 
+VALUES_OF_A_STEP = 16
+"""What can be reached counts for a step for each so many values: it is found out about as fast as a statement runs."""
+
+
 @lru_cache(maxsize=1 << 12)
 def constant(text: str) -> Values:
     """What a constant is."""
@@ -828,6 +832,7 @@ class Machine:
                     held.update(self._shared_with(state, value))
             fresh = held - found
             found |= fresh
+        self.step(len(found) // VALUES_OF_A_STEP)
         return frozenset(found)
 
     def _shared_with(self, state: State, function: mem.Function) -> Iterator[mem.Value]:
@@ -865,6 +870,10 @@ class Machine:
         return device | (self.any_of_the_host(state) if self.pinned or self.pins_unknown else 0)
 
     def type_of(self, expr: ir.Expr) -> str:
+        raise NotImplementedError
+
+    def step(self, number: int = 1) -> None:
+        """Count steps against what the proof of a program may cost. Raises OutOfBudget, or Settled."""
         raise NotImplementedError
 
     def is_unset(self, values: Values) -> bool:

@@ -333,6 +333,11 @@ NO_CELLS = Cells()
 _NO_ROOTS: dict[Root, Cells] = {}
 
 
+def _array_of(path: Path) -> Path:
+    """The place of the array that the place at a path is an element of; that one if it is no element."""
+    return path[:-1] if path and path[-1][0] == "at" else path
+
+
 def _or_unset(values: Values, holds: bool = False) -> Values:
     """What a cell holds after one of two paths has not reached what wrote it. `holds`: it matters which objects a
     variable holds for certain.
@@ -905,6 +910,11 @@ class Environment:
             inner = self[root]
             found = inner.content(())
             return found | self.puns.held(inner) if self.puns and self.puns.has(root, inner) else found
+        if isinstance(value, Ref):
+            root, path = value.cell
+            base, inner = _array_of(path), self[root]
+            if not (self._overlaid and self.is_overlaid(base)) and not (self.puns and self.puns.has(root, inner)):
+                return inner.content(base)
         return NOTHING.union(*[values for _, values in self.inside(value)])
 
     def inside(self, value: Value) -> Iterator[tuple[Path, Values]]:
@@ -919,7 +929,7 @@ class Environment:
             root, path = value.cell
             if self.puns and self.puns.has(root, self[root]):
                 yield path, self.read((root, path))
-            base = path[:-1] if path and path[-1][0] == "at" else path
+            base = _array_of(path)
             yield from self.under((root, base))
             if self._overlaid and self.is_overlaid(base):
                 yield from self._through_others(self[root], base, NOTHING)

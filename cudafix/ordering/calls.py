@@ -485,8 +485,7 @@ class Calls(Operations):
             for path, held in list(state.env[root].items()):
                 if mem.leading(held):
                     state.env.replace((root, path), held | stored)
-        for cell in cells:
-            state.env.write([cell, cell], stored)
+        state.env.write_each((cell, stored) for cell in cells)
         return stored
 
     @staticmethod
@@ -935,8 +934,7 @@ class Calls(Operations):
                 if any(isinstance(v, mem.Ptr | mem.StreamValue | mem.EventValue) for v in held) or value.cell[1] == ():
                     changed.append((value.cell, held | back))
             changed += [(cell, held | back) for cell, held in self.queues_inside(value, state)]
-        for cell, stored in changed:  # behind all that was read: a set has no order
-            state.env.write([cell, cell], stored)
+        state.env.write_each(changed)  # behind all that was read: a set has no order
         if not self.in_python:
             self._numbers_change(references, values, state)
         if stmt is not None and stmt.receiver is not None and back != mem.UNKNOWN:  # the object may keep them
@@ -962,9 +960,8 @@ class Calls(Operations):
         """A function that is out of reach may store what it gets in the places that it gets: `u.reset(p)`."""
         stored = mem.leading(mem.NOTHING.union(*(self.values(state, e) for e in call.args))) | mem.UNKNOWN
         for expr in self._may_be_references(call.given, call):
-            for cell, held in list(self._inside(state, expr)):
-                if mem.leading(held):
-                    state.env.write([cell, cell], held | stored)
+            inside = self._inside(state, expr)
+            state.env.write_each([(cell, held | stored) for cell, held in inside if mem.leading(held)])
 
     def _inside(self, state: State, expr: ir.Expr) -> Iterator[tuple[mem.Cell, Values]]:
         """The places in those that an expression may name, themselves included, and what they hold."""
@@ -1053,8 +1050,7 @@ class Calls(Operations):
             for path, values in inner.items()
             if any(isinstance(v, mem.Function) for v in values)
         ]
-        for place in places:
-            state.env.write([place, place], mem.UNKNOWN)
+        state.env.write_each((place, mem.UNKNOWN) for place in places)
 
     def _held_in_globals(self, state: State) -> Values:
         """What leads to memory in the variables of which all files of the program know the names."""

@@ -1060,8 +1060,9 @@ class Effects(Allocations):
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in call.given))
         self.overwritten(state, [v.cell for v in values if isinstance(v, mem.Ref)], array=True)
         self.references_change(call, state)
-        for cell, held in [one for v in values for one in self.queues_inside(v, state)] if self.in_python else ():
-            state.env.write([cell, cell], held | mem.UNKNOWN)
+        if self.in_python:
+            queues = (one for value in values for one in self.queues_inside(value, state))
+            state.env.write_each([(cell, held | mem.UNKNOWN) for cell, held in queues])
         self._give_away(values, state)
         if api.why is None or "thread" not in api.why:
             self._may_be_pinned(call.given, values, state)

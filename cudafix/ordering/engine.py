@@ -675,8 +675,7 @@ class Engine(Chosen):
         ]
         given = mem.leading(values).union(*(leads for _, leads in held))
         self.step(len(held) * len(given) // CELLS_OF_A_STEP)
-        for cell, _ in held:
-            state.env.write([cell, cell], given)
+        state.env.write_each((cell, given) for cell, _ in held)
 
     def _shows_others(self, root: mem.Root) -> bool:
         """Whether what is inside of a variable may be another name of what others hold."""
@@ -754,15 +753,21 @@ class Engine(Chosen):
         places = list(cells)
         if places and not any(mem.has_pointer(held) or mem.has_handle(held) for held in map(state.env.read, places)):
             state.env.write([c for c in places if c[1] == () and c[0][0] == "local"], frozenset({mem.OTHER}))
-        certain = len(places) == 1 and not array
-        for root, path in places:
-            base = path[:-1] if array and path and path[-1][0] == "at" else path
-            for inner, values in state.env.under((root, base)):
-                if not mem.has_number(values) or mem.leading(values):
-                    continue
-                if ("field", ir.CLASS) not in inner and (fields or all(kind != "field" for kind, _ in inner)):
-                    cell = root, (*base, *inner)
-                    state.env.write([cell] if certain else [cell, cell], frozenset({mem.OTHER}))
+        numbers_in = [
+            (root, (*base, *inner))
+            for root, path in places
+            for base in (path[:-1] if array and path and path[-1][0] == "at" else path,)
+            for inner, values in state.env.under((root, base))
+            if mem.has_number(values)
+            and not mem.leading(values)
+            and ("field", ir.CLASS) not in inner
+            and (fields or all(kind != "field" for kind, _ in inner))
+        ]
+        if len(places) == 1 and not array:
+            for cell in numbers_in:
+                state.env.write([cell], frozenset({mem.OTHER}))
+        else:
+            state.env.write_each((cell, frozenset({mem.OTHER})) for cell in numbers_in)
 
     def _certainly(self, state: State, places: Iterable[ir.Expr]) -> Bits:
         """The memory that host code touches through pointers of which it is known where they lead."""

@@ -752,6 +752,24 @@ class Environment:
             if path == _OWNS:
                 self.owners |= {root}
 
+    def write_each(self, stores: Iterable[tuple[Cell, Values]]) -> None:
+        """Each of these cells may hold its values too."""
+        found: dict[Root, list[tuple[Path, Values]]] = {}
+        for (root, path), values in stores:
+            found.setdefault(root, []).append((path, values))
+        for root, stored in found.items():
+            if root[0] == "memory" and root[1] == EXTERNAL:
+                continue
+            old = self[root]
+            inner = old.copy()
+            for path, values in stored:
+                inner[path] = inner.spread(path, values) | _sole(path, values)
+            if inner != old:
+                self._set(root, inner)
+            self._renewed(root)
+            if any(path == _OWNS for path, _ in stored):
+                self.owners |= {root}
+
     def replace(self, cell: Cell, values: Values) -> None:
         """A cell that is there holds this now, whichever of several it stands for."""
         self.refine(cell, values)
@@ -859,14 +877,12 @@ class Environment:
     def resized(self, cells: Iterable[Cell] | None) -> None:
         """The containers in these places may have other sizes, None: all of them."""
         places: Iterable[Cell] = cells if cells is not None else [(root, ()) for root, _ in self]
-        changed = [
-            (root, (*path, *inner))
+        self.write_each(
+            ((root, (*path, *inner)), frozenset({OTHER}))
             for root, path in list(dict.fromkeys(places))
             for inner, _ in self.under((root, path))
             if inner[-1:] == (_SIZE,)
-        ]
-        for cell in changed:
-            self.write([cell, cell], frozenset({OTHER}))
+        )
 
     def under(self, cell: Cell) -> list[tuple[Path, Values]]:
         """The cells inside `cell`, itself included, as paths relative to it."""

@@ -321,10 +321,8 @@ class Roles(Calls):
                 mixed: dict[mem.Path, Values] = {(): mem.leading(values)}
                 for inner, held in inside:
                     mixed[inner[1:]] = mixed.get(inner[1:], mem.NOTHING) | held
-                state.env.write([(root, (*path, ("at", mem.ANY)))] * 2, mixed[()])
-                for inner in elements:
-                    cell = root, (*path, *inner)
-                    state.env.write([cell, cell], mixed[inner[1:]])
+                each = [((root, (*path, *inner)), mixed[inner[1:]]) for inner in elements]
+                state.env.write_each([((root, (*path, ("at", mem.ANY))), mixed[()]), *each])
 
     def _returned(self, call: ir.Call, api: Api, state: State) -> Values:
         if api.returns == "same":

@@ -1106,7 +1106,8 @@ class Calls(Operations):
         if not found <= known:
             state.env.write([_HANDED_OUT], known | found)
         span = call.span if call is not None else self.frame.function.span
-        for one in sorted(last(v.name) for v in known | found if isinstance(v, mem.Function) and last(v.name) in able):
+        held_there = (last(v.name) for v in known | found if isinstance(v, mem.Function))
+        if one := min((name for name in held_there if name in able), default=""):
             held = "a lambda" if f"::{one}".startswith(LAMBDA) else f"`{one}`"
             text = f"is live where an external function runs, which holds {held} and may call it"
             self.obstacle(state.live, "unknown_call", text, span)

@@ -973,8 +973,9 @@ class Machine:
 
     def obstacle(self, bits: Bits, name: str, text: str, span: ir.Span) -> None:
         """The objects in `bits` cannot be migrated."""
+        reason = Obstacle(name, text, span)
         for number in numbers(bits & ~1):
-            self.outcome.obstacles.setdefault(number, {}).setdefault((name, span), Obstacle(name, text, span))
+            self.outcome.obstacles.setdefault(number, {}).setdefault((name, span), reason)
 
     # -- what is wrong ---------------------------------------------------------------------------------------------
 

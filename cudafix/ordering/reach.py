@@ -5,7 +5,7 @@ program, whatever runs.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -60,6 +60,7 @@ class Reach:
     def __init__(self, program: Program, tables: Tables) -> None:
         self.program = program
         self.tables = tables
+        self._calls_of: dict[int, tuple[Sequence[str], Sequence[ir.Function]]] = {}  # by the `id` of the function
 
     @staticmethod
     def of(program: Program, tables: Tables) -> Reach:
@@ -213,16 +214,27 @@ class Reach:
             if id(function) in seen:
                 continue
             seen.add(id(function))
-            for stmt in walk(function.body):
-                if isinstance(stmt, ir.Unknown):
-                    found.update(dict.fromkeys(self._unseen_in(stmt) or ((stmt.why,) if stmt.names is None else ())))
-                if isinstance(stmt, ir.Call):
-                    called = self.program.reached_by(stmt, function.cls)
-                    stack += called
-                    if not called and self.library(stmt, function) is None and not stmt.callee.startswith("#"):
-                        found[last(stmt.callee)] = None
-                stack += (f for name in handed_over(stmt) for f in self.program.resolve(name, 0, stmt.span.path))
+            if id(function) not in self._calls_of:
+                self._calls_of[id(function)] = self._calls(function)
+            unseen, called = self._calls_of[id(function)]
+            found.update(dict.fromkeys(unseen))
+            stack += called
         return tuple(found)
+
+    def _calls(self, function: ir.Function) -> tuple[Sequence[str], Sequence[ir.Function]]:
+        """What a function calls, or hands to somebody who may: what the program does not have, and what it has."""
+        unseen: list[str] = []
+        known: list[ir.Function] = []
+        for stmt in walk(function.body):
+            if isinstance(stmt, ir.Unknown):
+                unseen += self._unseen_in(stmt) or ((stmt.why,) if stmt.names is None else ())
+            if isinstance(stmt, ir.Call):
+                called = self.program.reached_by(stmt, function.cls)
+                known += called
+                if not called and self.library(stmt, function) is None and not stmt.callee.startswith("#"):
+                    unseen.append(last(stmt.callee))
+            known += (f for name in handed_over(stmt) for f in self.program.resolve(name, 0, stmt.span.path))
+        return unseen, known
 
     @cached_property
     def _works_without_calls(self) -> bool:

@@ -487,6 +487,7 @@ class Class:
     defaulted: bool = False  # the compiler writes the constructor without parameters, beside others
     copied: bool = False  # it writes the constructor that copies or moves an object, beside others
     assigned: bool = False  # it writes an assignment, beside others
+    ended: bool = False  # it writes the destructor that the class declares, or that of a specialization
     compared: set[str] = field(default_factory=set)  # the comparisons that the compiler writes, `= default`
     idle: bool = False  # its destructor is written, and empty
     templated: bool = False  # it is a template, or a member of one
@@ -521,6 +522,10 @@ class Definition:
     side: str  # "host" | "device" | "both" | "kernel"
     returns: str
     by_reference: bool = False  # it returns a reference
+
+
+# `S::~S() = default;` at namespace scope (C++17, 11.4.2 [dcl.fct.def.default])
+DEFAULTED_DESTRUCTOR = re.compile(rb"((?:::\s*)?(?:\w+\s*::\s*)+~\s*\w+)\s*\(\s*(?:void)?\s*\)\s*=\s*default\s*;")
 
 
 @cache
@@ -1228,7 +1233,7 @@ class Declarations:
         for cls in {id(cls): cls for cls in self.classes.values()}.values():
             for special in (cls.constructor, cls.destructor, ASSIGNMENT):
                 assigned = cls.assigned or not self.declares_copy(cls, ASSIGNMENT)
-                beside = {cls.constructor: cls.defaulted, ASSIGNMENT: assigned}.get(special, False)
+                beside = {cls.constructor: cls.defaulted, cls.destructor: cls.ended, ASSIGNMENT: assigned}[special]
                 written = special in cls.methods and not beside
                 starts_null = special == cls.constructor and cls.null and cls.methods
                 if not written and (starts_null or self.has(cls, special)):
@@ -1430,6 +1435,8 @@ def index(
                     for local in _classes_in(body):
                         homes[local.id] = function.name
                         stack.append((local, function.name, None, True, hidden))
+        elif kind == "expression_statement" and cls is None:
+            _defaulted_destructor(found, node, namespace, text)
         elif kind == "compound_statement" and cls is None:
             _body_of_macro(found, node, text, namespace)
         elif kind in ("declaration", "field_declaration"):
@@ -1636,7 +1643,7 @@ def _declaration(
         if one.parameters is not None and not one.pointer_to_function and not is_object:
             # `A &A::operator=(A &&) noexcept = default;` reads as a variable
             value = child.child_by_field_name("value")
-            if value is not None and text_of(value, text) == "default" and _defaulted(found, cls, one, text):
+            if value is not None and text_of(value, text) == "default" and _defaulted(found, cls, namespace, one, text):
                 continue
             if cls is not None:
                 cls.methods.add(one.name)
@@ -1733,10 +1740,10 @@ def _is_object(found: Declarations, one: Declared, text: bytes) -> bool:
     return all(name in known or f"::{name}" in found.globals for name in names)
 
 
-def _defaulted(found: Declarations, cls: Class | None, one: Declared, text: bytes) -> bool:
+def _defaulted(found: Declarations, cls: Class | None, namespace: str, one: Declared, text: bytes) -> bool:
     """Note that the compiler writes a constructor, a destructor or an assignment, `= default`; False if it is none."""
     scope, _, special = plain_name(one.name).rpartition("::")
-    owner = cls or (found.classes.get(scope) if scope else None)
+    owner = cls or _owner_behind(found, scope, namespace)
     if owner is None or special not in (owner.constructor, owner.destructor, ASSIGNMENT):
         return False
     if special == ASSIGNMENT:
@@ -1746,8 +1753,33 @@ def _defaulted(found: Declarations, cls: Class | None, one: Declared, text: byte
         owner.defaulted |= one.parameters is not None and not given
         owner.copied |= len(given) == 1
     elif cls is None:
-        owner.methods.discard(special)
+        owner.ended = True
     return True
+
+
+def _owner_behind(found: Declarations, scope: str, namespace: str) -> Class | None:
+    """The class of this file of which a member is defined behind it, in a namespace: the innermost one of this name;
+    None where a class of the same name in another namespace may be meant (C++17, 6.4.1 [basic.lookup.unqual]).
+    """
+    if not scope:
+        return None
+    around = namespace
+    while (one := found.classes.get("::".join(part for part in (around, scope) if part))) is None and around:
+        around = around.rpartition("::")[0]
+    named = {cls.name for cls in found.classes.values() if f"::{cls.name}".endswith(f"::{scope}")}
+    exact = one is not None and one.name == "::".join(part for part in (namespace, scope) if part)
+    return one if exact or len(named) == 1 else None
+
+
+def _defaulted_destructor(found: Declarations, node: Node, namespace: str, text: bytes) -> None:
+    """Note the compiler-written destructor in `S::~S() = default;`, read as an assignment by the grammar."""
+    written = DEFAULTED_DESTRUCTOR.fullmatch(text, node.start_byte, node.end_byte)
+    if written is None:
+        return
+    scope, _, special = "".join(written[1].decode("utf-8", "replace").split()).rpartition("::")
+    owner = _owner_behind(found, scope.removeprefix("::"), "" if scope.startswith("::") else namespace)
+    if owner is not None and special == owner.destructor:
+        owner.ended = True
 
 
 def _returned(found: Declarations, one: Declared, declarator: Node, text: bytes) -> str:
@@ -1794,7 +1826,7 @@ def _function(
     if one is None or declarator is None:
         return
     if any(child.type == "default_method_clause" for child in node.children):
-        if _defaulted(found, cls, one, text):
+        if _defaulted(found, cls, namespace, one, text):
             return
         if cls is not None and one.name in ("operator==", "operator<=>"):
             cls.compared.add(one.name)

@@ -30,6 +30,7 @@ from cudafix.frontends.cuda import owners, sites
 from cudafix.frontends.cuda.context import File, Source
 from cudafix.frontends.cuda.declarations import (
     ASSIGNMENT,
+    DEFAULTED_DESTRUCTOR,
     Class,
     Declarations,
     Definition,
@@ -332,9 +333,11 @@ def _registered(file: File, hosts: Sequence[Definition], parsed: Parsed) -> list
     )
     found = [one.name for one in untyped if one.name != "main"]
     for start, end in _between_declarations(parsed.tree.root_node):
+        defines = DEFAULTED_DESTRUCTOR.fullmatch(parsed.unmasked, start, end) is not None
         for word in _WORDS.findall(parsed.unmasked, start, end):
             macro = file.macros.get(word.decode())
-            words = {word, *(_WORDS.findall(macro.body) if macro is not None else ())}
+            words = set(_WORDS.findall(macro.body)) if macro is not None else set()
+            words |= set() if defines else {word}
             found += sorted(name for one in words if (name := one.decode()) in file.hosts)
     return list(dict.fromkeys(found))
 

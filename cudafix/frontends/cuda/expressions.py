@@ -54,6 +54,7 @@ from cudafix.ir import (
     Stmt,
     Var,
 )
+from cudafix.models.constants import is_library_constant
 
 _LONGEST_TEXT = 400
 MAX_DEPTH = 200
@@ -741,9 +742,34 @@ class Expressions:
         if bound is not None:
             return self._argument(bound, target, used)
         found = self.resolve(name, node)
+        if isinstance(found, Const) and self._may_be_any_macro(name, node):
+            return self.emit_call(node, node, name, (), (), None, target, used)
         if not self.type_of(found).endswith("]"):
             self.touch(node, found)
         return found
+
+    def _may_be_any_macro(self, name: str, node: Node) -> bool:
+        """Whether a name that nothing in the program declares may be a macro of a header that is not here, which stands
+        for any expression: names in capitals are, but for constants of known libraries.
+        """
+        if SHOUT.fullmatch(name) is None or name in self.file.every_macro or self.file.index.is_enumerator(name):
+            return False
+        return not (is_library_constant(name) or _is_api_constant(name) or self._is_constant_around(node, name))
+
+    def _is_constant_around(self, node: Node, name: str) -> bool:
+        """Whether a template around a name has a parameter, or a block around it an enumerator, that is called so."""
+        word = re.compile(rf"\b{name}\b")
+        at: Node | None = node
+        while at is not None:
+            parameters = at.child_by_field_name("parameters") if at.type == "template_declaration" else None
+            if parameters is not None and word.search(self.raw(parameters)):
+                return True
+            if at.type == "compound_statement":
+                for listed in re.findall(r"\benum\b[^;{}()]*\{([^{}]*)\}", self.raw(at)):
+                    if word.search(listed):
+                        return True
+            at = at.parent
+        return False
 
     def _literal(self, node: Node, target: Expr | None, used: bool) -> Expr:
         suffix = node.named_children[-1] if node.type == "user_defined_literal" else None

@@ -635,12 +635,16 @@ _AFTER_DECLARATOR = re.compile(rb"\)\s*(?:const\s*)?(" + _SHOUT + rb")(\s*" + _A
 
 def _attribute_macros(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
     """`EXPORT void f()`, `void CALLBACK f()`, `class API C {`, `API(int) f()`, `void f() NOEXCEPT {`."""
-    at = start
+    at, braces = start, _Braces(text)
     while (match := _BEFORE_DECLARATION.search(text, at, end)) is not None:
         at = match.end(1)
         if match[1] in _KEYWORDS or match[1].startswith(b"__") or not _is_attribute(match[1], work):
             continue
         if not (starts_statement(text, match.start()) or _after_specifier(text, match.start())):
+            continue
+        if work.macro(match[1]) is None and braces.are_of_a_block(match.start()):
+            # of a header that is not here: a statement of its own, or any attribute
+            yield from semicolon(text, match.start(), match.end(2) if match[2] else match.end(1))
             continue
         work.hide(match.start(), match[1])
         inner = match[2].strip()[1:-1] if match[2] else b""
@@ -663,6 +667,35 @@ def _attribute_macros(text: bytes, start: int, end: int, work: _Work) -> Iterato
                 continue
             work.hide(match.start(1), match[1])
             yield match.start(1), blank(match[1] + (match[2] or b"" if pattern is not _AFTER_TYPE else b""))
+
+
+_BRACE = re.compile(rb"[{}]")
+_SCOPE = re.compile(rb"\b(?:namespace|class|struct|union|enum|extern)\b")
+_ENDS_PARAMETERS = re.compile(rb"\)\s*(?:(?:const|volatile|noexcept|override|final|mutable|try)\s*|&\s*)*\Z")
+
+
+@dataclass(slots=True)
+class _Braces:
+    """The braces that are open at an offset; one asks for offsets in ascending order."""
+
+    text: bytes
+    at: int = 0
+    opened: list[int] = field(default_factory=list)
+
+    def are_of_a_block(self, at: int) -> bool:
+        """Whether statements may stand there, and not only the members of a class or a namespace."""
+        text = self.text
+        for brace in _BRACE.finditer(text, self.at, at):
+            if brace[0] == b"{":
+                self.opened.append(brace.start())
+            elif self.opened:
+                self.opened.pop()
+        self.at = at
+        if not self.opened:
+            return False
+        last = self.opened[-1]
+        head = text[max(text.rfind(one, 0, last) for one in (b";", b"{", b"}")) + 1 : last]
+        return _SCOPE.search(head) is None or _ENDS_PARAMETERS.search(head) is not None
 
 
 def _ends_declarator(text: bytes, close: int) -> bool:

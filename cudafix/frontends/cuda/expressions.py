@@ -682,7 +682,8 @@ class Expressions:
                 bound = self.bindings.get(name)
                 if bound is not None:
                     return self.in_argument(bound, self.lvalue)
-                return self.resolve(name, node)
+                place = self.resolve(name, node)
+                return self.value(node) if isinstance(place, Const) else place
             if kind == "subscript_expression":
                 return self._subscript(node)
             if kind == "field_expression":

@@ -2,19 +2,30 @@
 
 ## What it does
 
-Inserts, once per program and device, a block that sets `cudaMemPoolAttrReleaseThreshold` of the device's default pool
-to its maximum, in front of the first migrated allocation, in the code's own error-check macro.
+Inserts, once per program and device, a block that sets `cudaMemPoolAttrReleaseThreshold` of the device's default pool,
+in front of the first migrated allocation, in the code's own error-check macro.
+
+With `pool_setup = "function"` in the [configuration](../configuration.md) it defines one small function for that, as in
+the example, and calls it in front of the first migrated allocation of a pair that is in a loop, or in a function that
+is called again and again: once per program and device, and never in a macro. The function uses the code's own
+error-check if that works in a function that returns nothing. The body of a class, and Python, get the statements in
+place. A program in which no pair churns gets nothing.
+
+`pool_threshold` says how much the pool keeps: `"max"`, a size as in `"64 MiB"`, or `"keep"` for the driver's default.
+Then nothing is inserted, and the summary says what that costs.
 
 ## Why
 
 With the default threshold of 0 the pool gives its memory back to the system at every synchronization. Three 256 MiB
 buffers with a stream synchronization in each round take 1685.4 µs a round with it, 274.7 µs with the maximum, and
-706.6 µs with the blocking calls: without the threshold, a migrated program can be slower than it was.
+706.6 µs with the blocking calls: without the threshold, a migrated program can be slower than it was. A pair that runs
+once gains nothing from it.
 
 ## Preconditions
 
-At least one pair is migrated, and the block can be placed so that it runs before the first migrated allocation. The
-program does not set the threshold of that pool itself.
+At least one pair is migrated (one that churns, for a function), and there is a place that runs before its first
+allocation, with the same device current: the attribute is of the pool of that device.
+The program does not set the threshold itself.
 
 ## Refuses
 
@@ -23,14 +34,16 @@ Nothing on its own: it belongs to the pairs that it serves.
 ## Example
 
 ```cuda
-CHECK(cudaMallocAsync(&p, n, s));
+for (int i = 0; i < rounds; i++) {
+    CHECK(cudaMallocAsync(&p, n, s));
 ```
 
 Use instead:
 
 ```cuda
+// keep freed memory in the pool instead of giving it back at every synchronization
+static void keep_pool_memory()
 {
-    // keep freed memory in the pool instead of giving it back at every synchronization
     int device;
     cudaMemPool_t pool;
     unsigned long long threshold = ~0ull;
@@ -38,18 +51,23 @@ Use instead:
     CHECK(cudaDeviceGetDefaultMemPool(&pool, device));
     CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
 }
-CHECK(cudaMallocAsync(&p, n, s));
+
+keep_pool_memory();
+for (int i = 0; i < rounds; i++) {
+    CHECK(cudaMallocAsync(&p, n, s));
 ```
 
 ## Fix safety
 
-Proven: it orders nothing and changes no result. The process holds freed memory until it ends; a plain `cudaMalloc`
-that needs that memory still gets it from the driver.
+Proven: it orders nothing and changes no result. The process holds freed memory until it ends, up to the threshold. A
+plain `cudaMalloc` of the same process that needs that memory still gets it from the driver; another process on the same
+GPU does not, and may run out of memory that is not in use. Where processes share a GPU, choose a size, or `"keep"`.
 """
 
 from __future__ import annotations
 
 from cudafix.codemod import Codemod
+from cudafix.config import ALL
 from cudafix.ir import Site
 from cudafix.statements import block, checked
 
@@ -62,23 +80,28 @@ CODEMOD = Codemod(
 COMMENT = "// keep freed memory in the pool instead of giving it back at every synchronization"
 
 
-def statements(site: Site, once: bool, unit: str, taken: frozenset[str] = frozenset()) -> list[str]:
-    """Raise the threshold of the current device's default pool.
+def statements(site: Site, once: bool, unit: str, size: int, taken: frozenset[str] = frozenset()) -> list[str]:
+    """The same in a block of its own. `taken` are the names of the function's own variables."""
+    return block(raised(site, once, unit, size, taken), unit)
 
-    `once`: the place is reached once in a run of the program. `taken` are the names of the function's own variables.
+
+def raised(site: Site, once: bool, unit: str, size: int, taken: frozenset[str] = frozenset()) -> list[str]:
+    """Raise the threshold of the current device's default pool to a size in bytes: a comment and statements.
+
+    `once`: the place is reached once in a run of the program. `taken` are names that mean something else there.
     """
     device, pool, threshold, kept = (n + "_" * (n in taken) for n in ("device", "pool", "threshold", "kept"))
     raise_it = [
         f"int {device};",
         f"cudaMemPool_t {pool};",
-        f"unsigned long long {threshold} = ~0ull;",
+        f"unsigned long long {threshold} = {'~0ull' if size == ALL else f'{size}ull'};",
         checked(site, f"cudaGetDevice(&{device})"),
         checked(site, f"cudaDeviceGetDefaultMemPool(&{pool}, {device})"),
         checked(site, f"cudaMemPoolSetAttribute({pool}, cudaMemPoolAttrReleaseThreshold, &{threshold})"),
     ]
     comment = f"/* {COMMENT[3:]} */" if site.continuation else COMMENT
     if once:
-        return block([comment, *raise_it], unit)
+        return [comment, *raise_it]
     kind, no, yes = ("int", "0", "1") if site.span.path.endswith(".c") else ("bool", "false", "true")
     guarded = [f"if (!{kept}) {{", *(unit + line for line in (*raise_it, f"{kept} = {yes};")), "}"]
-    return block([comment, f"static {kind} {kept} = {no};", *guarded], unit)
+    return [comment, f"static {kind} {kept} = {no};", *guarded]

@@ -16,6 +16,7 @@ from itertools import groupby
 
 from cudafix import ir
 from cudafix.ir import blocks_of, places_in, values_in, walk
+from cudafix.link import last
 from cudafix.models import Tables
 from cudafix.models.api import Api, Effect, Waits, roles_of
 from cudafix.ordering.frames import LAMBDA
@@ -101,28 +102,52 @@ def align(before: Sequence[ir.Module], after: Sequence[ir.Module], tables: Table
         parts = (part for module in before for function in module.functions for part in _parts(function))
         return {part.name for part in parts if isinstance(part, ir.Field)}
 
+    kept: list[tuple[Sequence[ir.Function], frozenset[str]]] = []  # what is in both, and the names of what is not
+    names = {name for module in before for name in _names(module)}
+    for new in after:
+        came = [f for f in new.functions if _may_set_up(f) and last(f.name) not in names]
+        set_ups = frozenset(last(f.name) for f in came)
+        kept.append(([f for f in new.functions if f not in came], set_ups))
+        for function in came:
+            _Alignment(overlay, tables, _EMPTY, function, {}, globals_, added, members).sets_up(function)
     lambdas: dict[str, str] = {}  # their names carry offsets
-    for old, new in zip(before, after, strict=True):
-        lambdas.update((b.name, a.name) for a, b in zip(old.functions, new.functions, strict=False) if "@" in b.name)
-    for old, new in zip(before, after, strict=True):
+    for old, (functions, _) in zip(before, kept, strict=True):
+        lambdas.update((b.name, a.name) for a, b in zip(old.functions, functions, strict=False) if "@" in b.name)
+    for old, new, (functions, set_ups) in zip(before, after, kept, strict=True):
         if old is new:
             continue
-        if len(old.functions) != len(new.functions):
+        if len(old.functions) != len(functions):
             raise Different(f"{old.path}: a function appeared or vanished")
         if len(old.kernels) != len(new.kernels):
             raise Different(f"{old.path}: a kernel appeared or vanished")
         for kernel, other in zip(old.kernels, new.kernels, strict=True):
             if kernel.facts() != other.facts():
                 raise Different(f"{old.path}: the kernel `{kernel.name}` changed")
-        for function, changed in zip(old.functions, new.functions, strict=True):
+        for function, changed in zip(old.functions, functions, strict=True):
             if _plain(function.name) != _plain(changed.name):
                 raise Different(f"{old.path}: `{function.name}` became `{changed.name}`")
             visible = known[_outermost(function)]
-            alignment = _Alignment(overlay, tables, function, changed, lambdas, visible, added, members)
+            alignment = _Alignment(overlay, tables, function, changed, lambdas, visible, added, members, set_ups)
             alignment.block(function.body, changed.body)
             if sorted(alignment.freed_before) != sorted(alignment.freed_after):
                 raise Different(f"`{function.name}`: other memory is freed, or it is freed at other places")
     return overlay
+
+
+_EMPTY = ir.Function("", (), (), ir.Span("", 0, 0))
+
+
+def _may_set_up(function: ir.Function) -> bool:
+    """Whether it is a function, and no lambda, that its own file alone can call, with nothing."""
+    return function.internal and function.cls is None and not function.params and LAMBDA not in function.name
+
+
+def _names(module: ir.Module) -> Iterator[str]:
+    """Whatever a program may call by a name that it gives it."""
+    for function in module.functions:
+        yield last(function.name)
+        yield from (last(s.callee) for s in walk(function.body) if isinstance(s, ir.Call))
+    yield from (last(kernel.name) for kernel in module.kernels)
 
 
 def _plain(text: str) -> str:
@@ -245,7 +270,8 @@ def _repeated(function: ir.Function) -> set[Key]:
 
 class _Alignment:
     """Lays one function beside its rewritten form. `known` are the variables that the original may name there, without
-    offsets, and `members` those of its objects; `added` are globals that only the rewritten program has.
+    offsets, and `members` those of its objects; `added` are globals that only the rewritten program has, and `set_ups`
+    functions that do nothing but set up the pool.
     """
 
     def __init__(
@@ -258,8 +284,10 @@ class _Alignment:
         known: Set[str],
         added: frozenset[str],
         members: Callable[[], Set[str]],
+        set_ups: frozenset[str] = frozenset(),
     ) -> None:
         self.overlay = overlay
+        self.set_ups = set_ups
         self.lambdas = lambdas
         self.members = members
         self.tables = tables
@@ -281,6 +309,11 @@ class _Alignment:
         self.gone_statuses: set[ir.Expr] = set()  # what calls that only the original has return
         self.freed_before: list[str] = []
         self.freed_after: list[str] = []
+
+    def sets_up(self, function: ir.Function) -> None:
+        """Raises Different if a function that only the rewritten program has does more than set up the pool."""
+        if function.problems or not self._only_sets_up(function.body):
+            raise Different(f"{function.span.path}: the function `{function.name}` appeared")
 
     def block(self, old: ir.Block, new: ir.Block) -> None:
         nothing = ("host", "", "")
@@ -444,6 +477,8 @@ class _Alignment:
                 return True
             case ir.Call():
                 api = self.tables.lookup(stmt.callee, len(stmt.args))
+                if self._calls_set_up(stmt):
+                    return True
                 return api is not None and _asks_or_sets_up(api) and self._only_new(_written(stmt, api), new)
             case ir.Assign():
                 return self._only_new([stmt.target], new)
@@ -468,6 +503,8 @@ class _Alignment:
             self.new.add(stmt.var.name)
             return []
         if isinstance(stmt, ir.Call):
+            if self._calls_set_up(stmt):
+                return []
             api = self.tables.lookup(stmt.callee, len(stmt.args))
             if api is not None and self._may_appear(stmt, api):
                 if api.effect is Effect.FREE:
@@ -484,6 +521,9 @@ class _Alignment:
         elif isinstance(stmt, ir.Assign | ir.HostAccess) and self._harmless(stmt):
             return []
         raise Different(f"`{self.function.name}`: {_words(stmt)} appeared, which is not understood")
+
+    def _calls_set_up(self, call: ir.Call) -> bool:
+        return call.receiver is None and not call.args and last(call.callee) in self.set_ups
 
     def _may_appear(self, call: ir.Call, api: Api) -> bool:
         """Whether the engine can run a call in the rewritten program alone: it writes no variable that both have."""

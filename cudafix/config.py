@@ -11,6 +11,8 @@
 | `assume` | a table of assumptions, each `true` or a list of names | none |
 | `cuda` | the oldest CUDA that is built with, `"11.0"`: below 11.2 every pair is refused (`old_cuda`) | 11.2 or newer |
 | `guard` | below 11.2, each edit stands behind `#if CUDART_VERSION >= 11020`, beside the code as it was | `false` |
+| `pool_setup` | how a pool is set up: `"inline"`, for all pairs; `"function"`, in one, for what churns | `"inline"` |
+| `pool_threshold` | what a pool keeps: `"max"`, `"64 MiB"`, `"keep"` (the driver's default: nothing) | `"max"` |
 | `baseline` | the baseline of `check`, relative to the file | none |
 | `ignore` | tables with `files` (patterns), `names` of codemods and refusals, and the `reason` why they stay | none |
 | `overrides` | tables with `files` (patterns), and `codemods`, `assume`, `default_stream` for these | none |
@@ -47,16 +49,20 @@ else:
     import tomli as tomllib
 
 DefaultStream = Literal["legacy", "per-thread", "auto"]
+PoolSetup = Literal["inline", "function"]
 
 _KEYS = (
     "assume", "baseline", "check_macros", "codemods", "cuda", "default_stream", "exclude", "guard", "ignore",
-    "overrides", "paths", "tables",
+    "overrides", "paths", "pool_setup", "pool_threshold", "tables",
 )  # fmt: skip
 _IGNORE_KEYS = ("files", "names", "reason")
 _OVERRIDE_KEYS = ("assume", "codemods", "default_stream", "files")
 _DEFAULT_STREAMS: tuple[DefaultStream, ...] = ("legacy", "per-thread", "auto")
 ASYNC_SINCE = 11, 2
 """The CUDA release that brought `cudaMallocAsync`."""
+ALL = 2**64 - 1
+"""The release threshold with which a pool keeps all of its memory."""
+_UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
 
 class ConfigError(Exception):
@@ -108,6 +114,8 @@ class Config:
     assume: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cuda: tuple[int, int] | None = None
     guard: bool = False
+    pool_setup: PoolSetup = "inline"
+    pool_threshold: int = ALL  # in bytes; 0 is the driver's default
     baseline: str | None = None
     ignored: tuple[Ignored, ...] = ()
     overrides: tuple[Override, ...] = ()
@@ -218,6 +226,8 @@ def load(path: Path, codemods: Collection[str]) -> Config:
         assume=_assume(path, data),
         cuda=_version(path, data.get("cuda")),
         guard=guard,
+        pool_setup=_pool_setup(path, data.get("pool_setup", "inline")),
+        pool_threshold=_threshold(path, data.get("pool_threshold", "max")),
         baseline=baseline,
         ignored=tuple(_ignored(path, each, codemods) for each in _list_of_tables(path, data, "ignore")),
         overrides=tuple(_override(path, each, codemods) for each in _list_of_tables(path, data, "overrides")),
@@ -295,6 +305,22 @@ def _version(path: Path, value: object) -> tuple[int, int] | None:
     if match is None:
         raise ConfigError(f'{path}: `cuda` must be a version in quotes, as in `cuda = "11.0"`')
     return int(match[1]), int(match[2])
+
+
+def _pool_setup(path: Path, value: object) -> PoolSetup:
+    if value == "inline" or value == "function":
+        return value
+    raise ConfigError(f'{path}: `pool_setup` must be `"inline"` or `"function"`')
+
+
+def _threshold(path: Path, value: object) -> int:
+    if value in ("max", "keep"):
+        return ALL if value == "max" else 0
+    match = re.fullmatch(r"([1-9]\d*) ?([KMG]iB|B)", value) if isinstance(value, str) else None
+    size = int(match[1]) * _UNITS[match[2]] if match is not None else ALL
+    if size >= ALL:
+        raise ConfigError(f'{path}: `pool_threshold` must be `"max"`, `"keep"` or a size, as in `"64 MiB"`')
+    return size
 
 
 def _names(path: Path, data: Mapping[str, Any], key: str) -> tuple[str, ...]:

@@ -133,6 +133,10 @@ def _unguarded(text: bytes) -> bytes:
 def _unexplained(one: Sequence[Chunk], other: Sequence[Chunk], python: bool, tables: Tables, variables: Names) -> str:
     names = tuple({word for chunk in side for word in chunk} for side in (one, other))
     members = tuple(_members(side) for side in (one, other))
+    set_ups = [
+        frozenset({_set_up(chunk) for chunk in side} - words - {""})
+        for side, words in zip((one, other), names[::-1], strict=True)
+    ]
     gone: list[Chunk] = []
     came: list[Chunk] = []
     joined = False  # whether only braces stand between this difference and the one before it
@@ -147,8 +151,8 @@ def _unexplained(one: Sequence[Chunk], other: Sequence[Chunk], python: bool, tab
             return _words((*mine, *theirs)[0])
         joined = True
         for chunks, others, around, inside, own in (
-            (mine, names[1], theirs, members[0][i1:i2], variables[0]),
-            (theirs, names[0], mine, members[1][j1:j2], variables[1]),
+            (mine, names[1], theirs, members[0][i1:i2], variables[0] | set_ups[0]),
+            (theirs, names[0], mine, members[1][j1:j2], variables[1] | set_ups[1]),
         ):
             if python:
                 for chunk in chunks:
@@ -277,7 +281,8 @@ def _foreign(
     chunks: Sequence[Chunk], members: Sequence[bool], others: set[str], own: frozenset[str], tables: Tables
 ) -> Iterator[Chunk]:
     """The statements of C++ that no migration adds or removes, `others` being the words of the text without them, and
-    `members` says of each whether it stands in a class; `own` are the variables that only this program has.
+    `members` says of each whether it stands in a class; `own` are the variables that only this program has, and its
+    functions that set up the pool.
     """
     failed = -1  # how deep in braces the program is told that a call has failed
     depth = 0
@@ -293,6 +298,8 @@ def _foreign(
             and not (_assigned(chunk) or any(True for _ in _calls(chunk)))
         ):
             continue  # what it runs is looked at
+        elif (not depth and _set_up(chunk) in own) or (chunk[0] in own and chunk[1:] == ("(", ")", ";")):
+            continue  # what the function does is looked at, here and in the IR
         elif (
             failed < 0
             and chunk not in _BRACES
@@ -301,6 +308,13 @@ def _foreign(
             yield chunk
         elif chunk[0] == "if" and "cudaSuccess" in chunk and chunk[-1] == ")":  # what it runs, the IR looks at
             failed = depth
+
+
+def _set_up(chunk: Chunk) -> str:
+    """The name of a function that begins here and may be one that sets up the pool; empty if none does."""
+    words = tuple(word for n, word in enumerate(chunk) if n != 1 or word != "inline")
+    begins = words[:2] == ("static", "void") and words[3:] in (("(", ")"), ("(", "void", ")"))
+    return words[2] if begins else ""
 
 
 def _is_of_a_migration(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
-from cudafix import ir, refusals, statements
+from cudafix import ir, pool_setup, refusals, statements
 from cudafix.config import Config
 from cudafix.findings import Edit, Finding, Place, Refusal, Report, Runs, Safety
 from cudafix.ir import walk
@@ -80,11 +80,14 @@ class HandedOver(NamedTuple):
 
 
 class _SetUp(NamedTuple):
-    """What sets the release threshold of a pool, in front of a statement, and the groups (by `id`) that need it."""
+    """What sets the release threshold of a pool, in front of a statement, and the groups (by `id`) that need it: a call
+    of a function, or the lines themselves.
+    """
 
     site: ir.Site
     lines: list[str]
     owners: set[int]
+    calls: tuple[pool_setup.Function, bool] | None = None  # a function, and whether it may be called again and again
 
 
 class Rewriter:
@@ -122,6 +125,7 @@ class Rewriter:
                 self.of_group[owner] += declared
         lines, owners = self._inserted_lines(plan)
         set_ups = self._set_ups(moving)
+        defined = self._defined(set_ups.values())
         for (key, after), (at, texts) in sorted(lines.items(), key=lambda item: item[0]):
             data = self.files[key.path]
             set_up = None if after else set_ups.pop(key, None)
@@ -131,13 +135,14 @@ class Rewriter:
             for owner in owners[key, after]:
                 self.of_group[owner] += made
             if set_up is not None:
-                made += self.writer(at.span.path).threshold_needs()
+                made += [*self.writer(key.path).threshold_needs(), *defined.get(key.path, ())]
                 for owner in set_up.owners:
                     self.of_group[owner] += made
-        for at, texts, needed_by in set_ups.values():
-            made = statements.before(at, texts, self.files[at.span.path])
-            made += self.writer(at.span.path).threshold_needs()
-            for owner in needed_by:
+        for set_up in set_ups.values():
+            at = set_up.site
+            made = statements.before(at, set_up.lines, self.files[at.span.path])
+            made += [*self.writer(at.span.path).threshold_needs(), *defined.get(at.span.path, ())]
+            for owner in set_up.owners:
                 self.of_group[owner] += made
         return list(dict.fromkeys(e for edits in self.of_group.values() for e in edits))
 
@@ -177,9 +182,10 @@ class Rewriter:
 
     def _set_ups(self, moving: Sequence[Group]) -> dict[Key, _SetUp]:
         """Where each program first allocates from the pool of a device: one place for each, in front of that
-        statement.
+        statement. A function is only called for a pair that comes and goes: one that runs once gains nothing from it.
         """
-        moved = {key for group in moving for key in group.allocations}
+        churning = [group for group in moving if group.churn or self.config.pool_setup == "inline"]
+        moved = {key for group in churning for key in group.allocations}
         found: dict[Key, _SetUp] = {}
         for view, outcome in zip(self.views, self.survey, strict=True):
             if never_runs(view.root):
@@ -195,12 +201,14 @@ class Rewriter:
                     by = site.function if device.startswith(OF_A_ROUND) else ""
                     devices.setdefault((device, by), []).append(key)
             for (device, _), (key, *others) in devices.items():
-                if self.config.is_on("pool_release_threshold", key.path):
+                if self.config.pool_threshold and self.config.is_on("pool_release_threshold", key.path):
                     for_one = len(devices) == 1 and device.isdigit()
                     anchor, set_up = self._set_up(view, outcome, key, found, for_one)
                     if set_up is not None:
                         found[anchor] = set_up
-                    found[anchor].owners.update(id(g) for g in moving if g.names_any({key, *others}))
+                    elif anchor not in found:
+                        continue  # nothing may stand there
+                    found[anchor].owners.update(id(g) for g in churning if g.names_any({key, *others}))
         return found
 
     def _set_up(
@@ -211,6 +219,7 @@ class Rewriter:
         """
         call = outcome.allocations[key].call
         function, block, once = self._where(view, outcome, key)
+        every_round = False
         if function.problems or not self._can_call(function):  # a `main` that includes no header of CUDA
             function, block = next(f for f in view.program.functions() if _holds(f, key)), ()
         stmt = next((s for s in block if _contains(s, key, view.program)), None)
@@ -218,7 +227,8 @@ class Rewriter:
             # no statement can stand there, and a pool gives nothing back before `main` synchronizes or frees
             stmt = next((s for s in block if _has_room(s, function)), None)
         if not for_one and stmt is not None and _sets_device(stmt, view.program):
-            stmt, block, once = call, (), True  # the pool is that of the current device: each round sets up its own
+            # the pool is that of the current device: each round sets up its own
+            stmt, block, once, every_round = call, (), True, True
         elif (
             stmt is None
             or stmt.span.path in self.config.context
@@ -235,10 +245,59 @@ class Rewriter:
         if there:
             return there[0], None
         data = self.files[anchor.path]
+        if pool_setup.is_in_macro(data, anchor.start):
+            return anchor, None
         unit = statements.style_of(data).unit
         site = self._in_style(self._site(stmt, data))
-        lines = self.writer(anchor.path).threshold(site, once, unit, frozenset(function.types))
+        in_function = self.config.pool_setup == "function" and self.writer(anchor.path) is CUDA
+        calls = self._function(site) if in_function else None
+        if calls is not None:
+            return anchor, _SetUp(site, [f"{calls.name}();"], set(), (calls, not once and not every_round))
+        lines = self.writer(anchor.path).threshold(
+            site, once, unit, frozenset(function.types), self.config.pool_threshold
+        )
         return anchor, _SetUp(site, lines, set())
+
+    def _function(self, site: ir.Site) -> pool_setup.Function | None:
+        """The function that sets up the pool, for a call at a site."""
+        path = site.span.path
+        around = [
+            function.span.start
+            for module in self._modules()
+            for function in module.functions
+            if module.path == path and function.span.start <= site.span.start < function.span.end
+        ]
+        return pool_setup.defined_in(self.files[path], min(around), self._texts()) if around else None
+
+    def _modules(self) -> list[ir.Module]:
+        return [module for view in self.views for module in view.program.modules]
+
+    def _texts(self) -> list[bytes]:
+        return [self.files[path] for path in dict.fromkeys(module.path for module in self._modules())]
+
+    def _defined(self, set_ups: Iterable[_SetUp]) -> dict[str, list[Edit]]:
+        """The definitions of the functions that are called, one for each file."""
+        of_file: dict[str, list[tuple[pool_setup.Function, bool, ir.Site]]] = defaultdict(list)
+        for set_up in set_ups:
+            if set_up.calls is not None:
+                of_file[set_up.site.span.path].append((*set_up.calls, set_up.site))
+        defined: dict[str, list[Edit]] = {}
+        for path, calls in of_file.items():
+            data = self.files[path]
+            function, site = min(function for function, _, _ in calls), calls[0][2]
+            names = {last(f.name) for module in self._modules() for f in module.functions if f.cls is None}
+            names.update(self.config.check_macros)
+            if not pool_setup.works_in_it(site.prefix, self._texts(), names):
+                site = replace(site, prefix="", suffix=";")
+            lines = CUDA.raised(
+                replace(site, continuation=False),
+                not any(again for _, again, _ in calls),
+                statements.style_of(data).unit,
+                self.config.pool_threshold,
+            )
+            text = pool_setup.definition(function, lines, path, data)
+            defined[path] = [Edit(path, function.at, function.at, text)]
+        return defined
 
     def _before_the_clock(self, stmt: ir.Stmt, block: ir.Block, function: ir.Function) -> ir.Stmt:
         """The first of the looks at a clock right in front of a call, which would time what stands between; the call
@@ -257,7 +316,7 @@ class Rewriter:
         """Whether the file of a function can name the runtime. C allows calls of functions that nobody has declared."""
         path = function.span.path
         names = _CUDA_TYPE if path.endswith(".c") else _CUDA
-        return bool(self.writer(path).threshold(ir.Site(function.span, "", "", ";"), True, "", frozenset())) and (
+        return bool(self.writer(path).threshold(ir.Site(function.span, "", "", ";"), True, "", frozenset(), 1)) and (
             self.writer(path) is not CUDA or names.search(self.files[path]) is not None
         )
 

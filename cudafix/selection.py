@@ -14,12 +14,14 @@ from cudafix.findings import Edit, Finding, Report, Safety
 class Selection(NamedTuple):
     """`chosen` findings, and the others with the reason why each is left alone.
 
-    `guarded` holds the files where edits have to stand behind a version check (`cudafix.guard`).
+    `guarded` holds the files where edits have to stand behind a version check (`cudafix.guard`). `keeps_nothing`: the
+    configuration leaves the pool's release threshold as it is.
     """
 
     chosen: tuple[Finding, ...]
     left: tuple[tuple[Finding, str], ...]
     guarded: Mapping[str, bytes] | None = None
+    keeps_nothing: bool = False
 
     def edits(self) -> dict[str, list[Edit]]:
         """The edits of the chosen findings, by file, files in sorted order."""
@@ -99,7 +101,7 @@ def select(
             chosen.append(finding)
         else:
             left.append((finding, why))
-    return Selection(tuple(chosen), tuple(left), guarded)
+    return Selection(tuple(chosen), tuple(left), guarded, not config.pool_threshold)
 
 
 def _judged(finding: Finding, config: Config) -> Finding:

@@ -39,8 +39,8 @@ class Writer(Protocol):
     def synchronize_device(self, site: ir.Site) -> list[str]:
         """The host waits for the device."""
 
-    def threshold(self, site: ir.Site, once: bool, unit: str, taken: frozenset[str]) -> list[str]:
-        """Raise the release threshold of the current device's default pool."""
+    def threshold(self, site: ir.Site, once: bool, unit: str, taken: frozenset[str], size: int) -> list[str]:
+        """Raise the release threshold of the current device's default pool to a size in bytes."""
 
     def threshold_needs(self) -> list[Edit]:
         """What those statements need elsewhere in the file."""
@@ -73,8 +73,13 @@ class CudaWriter:
         lines: list[str] = sync_before_reset.statements(site)
         return lines
 
-    def threshold(self, site: ir.Site, once: bool, unit: str, taken: frozenset[str]) -> list[str]:
-        lines: list[str] = pool_release_threshold.statements(site, once, unit, taken)
+    def threshold(self, site: ir.Site, once: bool, unit: str, taken: frozenset[str], size: int) -> list[str]:
+        lines: list[str] = pool_release_threshold.statements(site, once, unit, size, taken)
+        return lines
+
+    def raised(self, site: ir.Site, once: bool, unit: str, size: int) -> list[str]:
+        """The comment and the statements of a function that does it."""
+        lines: list[str] = pool_release_threshold.raised(site, once, unit, size)
         return lines
 
     def threshold_needs(self) -> list[Edit]:

@@ -35,6 +35,7 @@ def test_every_key(tmp_path: Path) -> None:
         check_macros = ["CK"]
         cuda = "11.0"
         guard = true
+        pool_threshold = "64 MiB"
         assume = { leaves_no_work = true, no_caller_relies_on_waits = ["init", "run*"] }
         overrides = [{ files = ["old/"], codemods = { wait_between_streams = true }, default_stream = "legacy" }]
     """
@@ -51,6 +52,7 @@ def test_every_key(tmp_path: Path) -> None:
         check_macros=("CK",),
         cuda=(11, 0),
         guard=True,
+        pool_threshold=64 << 20,
         assume={"leaves_no_work": ("*",), "no_caller_relies_on_waits": ("init", "run*")},
         overrides=(Override(("old/",), {"wait_between_streams": True}, {}, "legacy"),),
     )
@@ -80,6 +82,12 @@ def test_every_key(tmp_path: Path) -> None:
         ("cuda = 11.0", '`cuda` must be a version in quotes, as in `cuda = "11.0"`'),
         ("cuda = '11'", '`cuda` must be a version in quotes, as in `cuda = "11.0"`'),
         ("guard = 'yes'", "`guard` must be `true` or `false`"),
+        ("pool_threshold = '64'", '`pool_threshold` must be `"max"`, `"keep"` or a size, as in `"64 MiB"`'),
+        ("pool_threshold = 64", '`pool_threshold` must be `"max"`, `"keep"` or a size, as in `"64 MiB"`'),
+        (
+            "pool_threshold = '99999999999999 GiB'",
+            '`pool_threshold` must be `"max"`, `"keep"` or a size, as in `"64 MiB"`',
+        ),
         ("overrides = { files = ['a'] }", "`overrides` must be a list of tables: `[[overrides]]`"),
         ("overrides = [{ file = ['a'] }]", "unknown key of `overrides` `file`; did you mean `files`?"),
         ("overrides = [{ codemods = {} }]", "each of `overrides` needs `files`, a list of patterns"),
@@ -184,7 +192,11 @@ def test_every_assumption_survives_the_cache() -> None:
 
 UNSEEN = b"""#include "unseen.h"
 __global__ void k(float *p) { p[0] = 1; }
-int main() { float *d; RUN(cudaMalloc(&d, 4)); k<<<1, 1>>>(d); RUN(cudaGetLastError()); RUN(cudaFree(d)); }
+int main() {
+    for (int i = 0; i < 9; i++) {
+        float *d; RUN(cudaMalloc(&d, 4)); k<<<1, 1>>>(d); RUN(cudaGetLastError()); RUN(cudaFree(d));
+    }
+}
 """
 
 

@@ -107,6 +107,11 @@ class Terminal:
             self._print(f"  {count:5} refused: {name}")
         for reason, count in sorted((+left).items(), key=_most):
             self._print(f"  {count:5} left: {reason}")
+        if selection.keeps_nothing and runs[Runs.CHURN]:
+            self._print(
+                "`pool_threshold` is `keep`: the pool gives its memory back at every synchronization, and what churns "
+                "may become slower than it was"
+            )
         resting = Counter(name for f in selection.chosen for name in {each.name for each in f.defaults})
         for name, count in sorted(resting.items(), reverse=True):
             fixes = f"{_count(count, 'fix', 'fixes')} {'rests' if count == 1 else 'rest'}"

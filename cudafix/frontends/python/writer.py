@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from cudafix import ir
 from cudafix.codemods import python_stream_ordered_pairs
+from cudafix.config import ALL
 from cudafix.findings import Edit
 from cudafix.ordering.program import StreamName
 
@@ -140,17 +141,18 @@ class PythonWriter:
             return []
         return [style.call("CtxSynchronize" if style.api == DRIVER else "DeviceSynchronize", "")]
 
-    def threshold(self, site: ir.Site, once: bool, unit: str, taken: frozenset[str]) -> list[str]:
+    def threshold(self, site: ir.Site, once: bool, unit: str, taken: frozenset[str], size: int) -> list[str]:
         """Raise the threshold of the current device's default pool. To do it again changes nothing."""
         style = self.style(site)
         if style is None:
             return []
         pool, threshold = (name + "_" * (name in taken) for name in ("pool", "threshold"))
+        bytes_kept = "2**64 - 1" if size == ALL else str(size)
         comment = "# keep freed memory in the pool instead of giving it back at every synchronization"
         if style.api == CUPY:
             get = style.result("DeviceGetDefaultMemPool", style.result("GetDevice", ""))
             # 4 is cudaMemPoolAttrReleaseThreshold; the module has no name for it
-            return [comment, f"{pool} = {get}", style.call("MemPoolSetAttribute", f"{pool}, 4, 2**64 - 1")]
+            return [comment, f"{pool} = {get}", style.call("MemPoolSetAttribute", f"{pool}, 4, {bytes_kept}")]
         lines = [comment]
         driver = style.module if style.api == DRIVER else self.driver
         if not driver:
@@ -164,7 +166,7 @@ class PythonWriter:
             device = style.result("GetDevice", "")
             attribute = style.constant("cudaMemPoolAttr.cudaMemPoolAttrReleaseThreshold")
         lines.append(f"{pool} = {style.result('DeviceGetDefaultMemPool', device)}")
-        lines.append(f"{threshold} = {driver}.cuuint64_t(2**64 - 1)")
+        lines.append(f"{threshold} = {driver}.cuuint64_t({bytes_kept})")
         lines.append(style.call("MemPoolSetAttribute", f"{pool}, {attribute}, {threshold}"))
         return lines
 

@@ -60,6 +60,7 @@ def _settings(config: Config, paths: Sequence[str]) -> object:
         config.tables,
         config.check_macros,
         _folders(config, paths),
+        _of_paths(config.constants, paths),
         cuda,
         config.only,
     )
@@ -67,5 +68,9 @@ def _settings(config: Config, paths: Sequence[str]) -> object:
 
 def _folders(config: Config, paths: Sequence[str]) -> object:
     """Where the headers of these files are looked for: those of a header, wherever any source looks."""
-    known = dict(config.include_folders)
-    return [(path, known[path]) for path in paths if path in known], sorted(set(known.values()))
+    return _of_paths(config.include_folders, paths), sorted({found for _, found in config.include_folders})
+
+
+def _of_paths(known: Iterable[tuple[str, tuple[str, ...]]], paths: Sequence[str]) -> object:
+    found = dict(known)
+    return [(path, found[path]) for path in paths if path in found]

@@ -1,5 +1,5 @@
-"""How the files of a tree are compiled: what its build says about the default stream, and where the compilation
-database looks for headers.
+"""How the files of a tree are compiled: what its build says about the default stream, which macros it defines as
+constants, and where the compilation database looks for headers.
 
 nvcc compiles for the legacy default stream unless it is told otherwise (`--default-stream`, or the macro that this
 stands for; CUDA programming guide, "Default Stream"). So a file has the legacy one where a build is found that does not
@@ -34,7 +34,7 @@ import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatch
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from glob import glob
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,7 +44,10 @@ from cudafix.build_texts import (
     DESCRIPTIONS,
     MAKEFILES,
     SOURCES,
+    Definition,
     Place,
+    defined_by,
+    definitions,
     documents_per_thread,
     includes,
     is_build_file,
@@ -58,7 +61,15 @@ from cudafix.build_texts import (
 from cudafix.config import Config
 from cudafix.discovery import HEADERS, SUFFIXES, named
 
-__all__ = ["DefaultStreams", "default_streams", "documents_per_thread", "include_folders", "upward", "variable_line"]
+__all__ = [
+    "DefaultStreams",
+    "constants",
+    "default_streams",
+    "documents_per_thread",
+    "include_folders",
+    "upward",
+    "variable_line",
+]
 
 _OF_THE_ENVIRONMENT = re.compile(
     rb"NVCC_(?:APPEND|PREPEND)_FLAGS"
@@ -108,6 +119,7 @@ class _Command(NamedTuple):
     per_thread: bool | None
     folders: tuple[str, ...]  # where it looks for headers
     database: str
+    constants: frozenset[str]  # macros that it defines
 
 
 class _Said(NamedTuple):
@@ -175,6 +187,24 @@ def include_folders(
         for path, command in found
         if command is not None
     )
+
+
+def constants(
+    paths: Iterable[str], config: Config, given: Iterable[str] = ()
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The macros that the build defines as constants for these sources, where it defines any: by the command of the
+    compilation database, else by the texts that reach their folders.
+    """
+    tops = _Tops(config, given)
+    found = []
+    for path in paths:
+        if not path.endswith((".py", ".ipynb")):
+            folder, file = os.path.split(os.path.realpath(path))
+            command = tops.command(folder, file)
+            names = command.constants if command is not None else tops.builds(folder).constants
+            if names:
+                found.append((path, tuple(sorted(names))))
+    return tuple(found)
 
 
 def upward(folder: str, root: str) -> Iterator[str]:
@@ -319,8 +349,8 @@ def _commands(databases: tuple[tuple[str, int], ...]) -> dict[str, _Command]:
             continue  # it is the build's, and says nothing then
         for source, command in commands.items():
             known = found.setdefault(source, command)
-            if known.per_thread is not command.per_thread:
-                found[source] = known._replace(per_thread=None)
+            per_thread = known.per_thread if known.per_thread is command.per_thread else None
+            found[source] = known._replace(per_thread=per_thread, constants=known.constants & command.constants)
     return found
 
 
@@ -347,11 +377,15 @@ def _read(file: str) -> dict[str, _Command]:
             if os.path.splitext(source)[1] in SUFFIXES:
                 words = _words(entry)
                 says = _compiled_by(words, folder)
-                known = found.get(source, _Command(says, (), file))
+                defined = list(defined_by(words))
+                constant = {one.name for one in defined} - {one.name for one in defined if not one.is_constant}
+                known = found.get(source, _Command(says, (), file, frozenset(constant)))
                 folders = (os.path.realpath(os.path.join(folder, f)) for f in _folders(words))
                 # a source that is compiled twice, with two default streams: which of them a program links is not known
                 per_thread = says if says is known.per_thread else None
-                found[source] = _Command(per_thread, tuple(dict.fromkeys((*known.folders, *folders))), file)
+                found[source] = _Command(
+                    per_thread, tuple(dict.fromkeys((*known.folders, *folders))), file, known.constants & constant
+                )
     return found
 
 
@@ -459,6 +493,12 @@ class _Builds:
                     files += self._tree.named_in(file)
         return found
 
+    @cached_property
+    def constants(self) -> frozenset[str]:
+        """The macros that the texts which reach the folder define as constants, and none of them as something else."""
+        found = [one for file in self._reaching for one in self._tree.definitions(file)]
+        return frozenset(one.name for one in found) - {one.name for one in found if not one.is_constant}
+
     def said_of(self, source: str, only_environment: bool) -> _Said:
         """What is said of a source in the folder. Where its command is known, only the environment can add to it."""
         others = (
@@ -561,6 +601,7 @@ class _Files:
         self._with_sources: set[str] = {top}
         self._texts: dict[str, bytes] = {}
         self._places: dict[str, list[Place]] = {}
+        self._definitions: dict[str, frozenset[Definition]] = {}
         self._speaking: dict[str, list[str]] = defaultdict(list)
         self._compiles: dict[str, bool] = {}
         self._naming: dict[str, list[str]] = {}
@@ -755,6 +796,11 @@ class _Files:
             runs_nvcc = b"nvcc" in data and re.search(rb"\.cu\b", data) is not None
             self._compiles[file] = is_known or (runs_nvcc and is_build_file(name) and not is_prose(name))
         return self._compiles[file]
+
+    def definitions(self, file: str) -> frozenset[Definition]:
+        if file not in self._definitions:
+            self._definitions[file] = frozenset(definitions(os.path.basename(file), self.text(file)))
+        return self._definitions[file]
 
     def where(self, file: str) -> str:
         """The first place of a file that may give other files a default stream of each thread."""

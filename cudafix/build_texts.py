@@ -12,16 +12,20 @@ workflows, lists of options. What counts is nvcc's option and its macro,
 Of Makefiles and `CMakeLists.txt` it is understood whether it holds for all that they compile.
 
 The packages of Python read a variable of the environment instead (`variable_line`).
+
+Makefiles and files of CMake also say which macros they define (`definitions`).
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from cudafix.discovery import HEADERS, SUFFIXES
+from cudafix.models.constants import is_library_constant
 
 MACRO = "CUDA_API_PER_THREAD_DEFAULT_STREAM"
 SOURCES = tuple(sorted(SUFFIXES - {*HEADERS, ".py", ".ipynb"}))
@@ -315,6 +319,119 @@ def variable_line(name: str, data: bytes) -> int | None:
         text = _without_comments(name, text)
         lines += [_line(text, m.start()) for m in _VARIABLE.finditer(text) if not _sets_zero(text, m, name)]
     return min(lines, default=None)
+
+
+class Definition(NamedTuple):
+    """A macro that options of a compiler define; a constant if its value runs nothing and reads no variable."""
+
+    name: str
+    is_constant: bool
+
+
+_OPTION = re.compile(r"""(?<![\w-])-D[ \t]*(?P<quote>["']?)(?P<name>[A-Za-z_]\w*)(?P<value>=)?""")
+_VALUE = re.compile(r"""(?:\\.|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|`[^`\n]*`|\$\((?:[^()\n]|\([^()\n]*\))*\)|[^\s"'`;\\])*""")
+_TO_QUOTE = {quote: re.compile(rf"(?:\\.|[^{quote}\\\n])*") for quote in "\"'"}
+_CONFIGURES = re.compile(r"(?i)cmake")  # its own `-D` sets a variable of its own
+_ESCAPED = re.compile(r"\\(.)")
+_LITERAL = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])'")
+_IN_VALUE = re.compile(r"[\w.]+|\S")
+_NUMBER = re.compile(r"(?:0[xX][\da-fA-F]+|0[bB][01]+|\d+)[uUlL]*|(?:\d+\.?\d*|\.\d+)(?:[eE]\d+)?[fFlL]?")
+_KEYWORD = re.compile(r"true|false|nullptr|const|signed|unsigned|bool|char|short|int|long|float|double")
+_CMAKE_CALL = re.compile(r"""\b(\w+)[ \t]*\(((?:"(?:\\.|[^"\\])*"|\([^()]*\)|[^()"])*)\)""")
+_CMAKE_SET = re.compile(r"""\bset[ \t]*\(\s*(\w+)\s+"?([^\s()$";]+)"?\s*(?:CACHE\b[^()]*)?\)""", re.IGNORECASE)
+_CMAKE_SETS = re.compile(r"\b(?:set|option|list|string|math|file|foreach)[ \t]*\(([^()]*)\)", re.IGNORECASE)
+_CMAKE_NAME = re.compile(r"\$\{(\w+)\}")
+_CMAKE_WORD = re.compile(r"""(?:"(?:\\.|[^"\\])*"|[^\s"])+""")
+_OF_DEFINITIONS = frozenset(("add_definitions", "add_compile_definitions", "target_compile_definitions"))
+_OF_OPTIONS = frozenset(("add_compile_options", "target_compile_options"))
+_IN_EXPRESSION = re.compile(r"[:;](?:-D)?([A-Za-z_]\w*)")
+_VISIBILITY = frozenset(("PUBLIC", "PRIVATE", "INTERFACE", "BEFORE"))
+
+
+def definitions(name: str, data: bytes) -> Iterator[Definition]:
+    """The macros that a text of the build defines for a compiler: as constants those of Makefiles and of CMake, under
+    no condition; as something else those of every text.
+    """
+    if b"-D" not in data and b"_definitions" not in data.lower():
+        return
+    text = _without_comments(name, data.decode("utf-8", "replace"))
+    if name == "CMakeLists.txt" or suffix_of(name) == ".cmake":
+        yield from _defined_in_cmake(text)
+        return
+    is_make = name in MAKEFILES or suffix_of(name) in (".mk", ".mak", ".make")
+    values = _values(text) if is_make else {}
+    depth = 0
+    for line in text.replace("\\\r\n", " ").replace("\\\n", " ").split("\n"):
+        depth += bool(_MAKE_OPENS.match(line)) - bool(_MAKE_CLOSES.match(line))
+        if "-D" in line and _CONFIGURES.search(line) is None:
+            for found in _options(line, _MAKE_NAME, values):
+                if not found.is_constant or (is_make and depth == 0):
+                    yield found
+
+
+def defined_by(words: Iterable[str]) -> Iterator[Definition]:
+    """The macros that the words of a command define."""
+    words = list(words)
+    for word, following in zip(words, (*words[1:], ""), strict=True):
+        if word.startswith("-D"):
+            name, _, value = (word[2:] or following).partition("=")
+            yield Definition(name, _is_constant(value))
+
+
+def _options(text: str, variable: re.Pattern[str], values: Mapping[str, str]) -> Iterator[Definition]:
+    """The macros of the options `-D` in a text."""
+    for option in _OPTION.finditer(text):
+        quote = option["quote"] or text[: option.start()][-1:]
+        found = _TO_QUOTE.get(quote, _VALUE).match(text, option.end()) if option["value"] else None
+        written = found[0] if found is not None else ""
+        if quote not in _TO_QUOTE and written[:1] in ("'", '"') and written[-1:] == written[:1] and len(written) > 1:
+            written = written[1:-1]
+        yield Definition(option["name"], _is_constant(_ESCAPED.sub(r"\1", _with(written, variable, values))))
+
+
+def _with(text: str, variable: re.Pattern[str], values: Mapping[str, str]) -> str:
+    for _ in range(9):  # variables of variables
+        text = variable.sub(lambda found: values.get(found[1], found[0]), text)
+    return text
+
+
+def _is_constant(value: str) -> bool:
+    """Whether a macro of this value runs nothing and reads no variable: numbers, what is computed from them, literals,
+    the words of types and constants of libraries.
+    """
+    value = value.strip()
+    if _LITERAL.fullmatch(value) is not None:
+        return True
+    return all(
+        word in "()+-*/%<>&|^~"
+        or any(kind.fullmatch(word) for kind in (_NUMBER, _KEYWORD))
+        or is_library_constant(word)
+        for word in _IN_VALUE.findall(value)
+    )
+
+
+def _defined_in_cmake(text: str) -> Iterator[Definition]:
+    set_in = Counter(words[0] for match in _CMAKE_SETS.finditer(text) if (words := match[1].split()))
+    values = {name: value for name, value in _CMAKE_SET.findall(text) if set_in[name] == 1}
+    depth = 0
+    for call in _CMAKE_CALL.finditer(text):
+        command, arguments = call[1].lower(), call[2]
+        depth += command in ("if", "function", "macro", "foreach", "while", "block")
+        depth -= command in ("endif", "endfunction", "endmacro", "endforeach", "endwhile", "endblock")
+        words = _CMAKE_WORD.findall(arguments)
+        found: list[Definition] = []
+        if command in _OF_DEFINITIONS:
+            for word in words[1:] if command.startswith("target_") else words:
+                plain = word[1:-1] if word.startswith('"') and word.endswith('"') else word
+                name, _, value = plain.removeprefix("-D").partition("=")
+                if "$<" in word:  # under a condition
+                    found += (Definition(one, False) for one in _IN_EXPRESSION.findall(word))
+                elif word not in _VISIBILITY and name.isidentifier():
+                    value = _ESCAPED.sub(r"\1", _with(value, _CMAKE_NAME, values))
+                    found.append(Definition(name, _is_constant(value)))
+        elif command in _OF_OPTIONS or (command in ("set", "string", "list") and "FLAGS" in arguments):
+            found += _options(arguments, _CMAKE_NAME, values)
+        yield from (one for one in found if not one.is_constant or depth == 0)
 
 
 def _line(text: str, at: int) -> int:

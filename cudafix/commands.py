@@ -470,6 +470,7 @@ def _as_built(files: Mapping[str, bytes], settings: Config, inputs: Sequence[str
         perhaps_per_thread=streams.perhaps,
         unbuilt=streams.unbuilt,
         include_folders=folders,
+        constants=build.constants(files, settings, inputs),
     )
     arrays = [path for path in known if known.facts(path).arrays]
     if arrays:

@@ -99,9 +99,9 @@ class Config:
     `per_thread`, `perhaps_per_thread` and `unbuilt` come from `cudafix.build`: the files that are compiled with a
     default stream for each thread, those of which that is not known, and those for which no build is found. So do
     `include_folders`: for each source that the compilation database names, the folders of its `-I` options, in their
-    order. `rmm` comes from `cudafix.requirements`: the files whose project has RMM. `context` comes from
-    `cudafix.context`: the files that are read for what they say to those that were named; nothing is said about them,
-    and nothing is written to them.
+    order; and `constants`, for each source the macros that its build defines as constants. `rmm` comes from
+    `cudafix.requirements`: the files whose project has RMM. `context` comes from `cudafix.context`: the files that are
+    read for what they say to those that were named; nothing is said about them, and nothing is written to them.
     """
 
     root: Path = Path()
@@ -127,6 +127,7 @@ class Config:
     unbuilt: frozenset[str] = frozenset()
     rmm: frozenset[str] = frozenset()
     include_folders: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    constants: tuple[tuple[str, tuple[str, ...]], ...] = ()
     context: frozenset[str] = frozenset()
 
     @property

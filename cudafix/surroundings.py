@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from cudafix.frontends.cuda.expressions import SHOUT
 from cudafix.frontends.cuda.units import GONE, Meaning, Walk, checks_alike, joined, merged
 
 if TYPE_CHECKING:
@@ -58,6 +59,16 @@ class Surroundings:
         found = self._entered.get(path, {})
         meant = (found[name] for name in self._tree.listing_of(path).asks & found.keys())
         return any(m.perhaps or len({(one.params, one.body) for one in m.macros}) > 1 for m in meant)
+
+    def constants_of(self, path: str) -> frozenset[str]:
+        """The names in capitals that a file may use, and that the build of each source which includes it defines as
+        constants.
+        """
+        sources = [one for one in self._program if one not in self._included and path in self._tree.included(one)]
+        sources = sources if path in self._included else [path]
+        known = [frozenset(self._tree.built_in.get(source, ())) for source in sources]
+        found = frozenset.intersection(*known) if known else frozenset[str]()
+        return frozenset(name for name in found & self._tree.names_in(path) if SHOUT.fullmatch(name))
 
     @cached_property
     def _entered(self) -> dict[str, dict[str, Meaning]]:

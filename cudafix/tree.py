@@ -111,10 +111,12 @@ class GivenReferences(NamedTuple):
 
 
 class Around(NamedTuple):
-    """What the files of a program that include a file define in front of it."""
+    """What a file gets from its build, and from the files of a program that include it."""
 
     macros: tuple[source.Macro, ...]
     references: GivenReferences
+    constants: frozenset[str] = frozenset()
+    """Names in capitals that are no macros of headers that are not here."""
 
 
 @dataclass(slots=True)
@@ -124,6 +126,7 @@ class Tree:
     texts: InitVar[Mapping[str, bytes]]
     check_macros: tuple[str, ...] = ()
     include_folders: InitVar[Iterable[tuple[str, tuple[str, ...]]]] = ()
+    constants: InitVar[Iterable[tuple[str, tuple[str, ...]]]] = ()
     files: Files = field(init=False)
     variants: dict[tuple[str, Around], list[Variant]] = field(default_factory=dict)
     read: dict[tuple[str, Methods], list[Variant]] = field(default_factory=dict)  # of Python, by `methods`
@@ -134,7 +137,8 @@ class Tree:
     includes: dict[str, list[str]] = field(default_factory=dict)
     names: dict[tuple[str, re.Pattern[bytes]], frozenset[Any]] = field(default_factory=dict)
     direct: dict[str, list[tuple[int, str]]] = field(default_factory=dict)  # with where the `#include` stands
-    visible: dict[tuple[str, GivenReferences], Declarations] = field(default_factory=dict)  # by what includes them
+    visible: dict[tuple[str, GivenReferences, frozenset[str]], Declarations] = field(default_factory=dict)
+    """What headers declare to a file, by what it gets from the files around it."""
     opened: dict[tuple[str, tuple[str, ...]], GivenReferences] = field(default_factory=dict)
     spoken: dict[str, frozenset[str]] = field(default_factory=dict)
     default_streams: dict[str, DefaultStreams] = field(default_factory=dict)
@@ -144,11 +148,18 @@ class Tree:
     mains: dict[str, list[str]] | None = None  # by folder
     python: PythonTree | None = None
     folders: dict[str, tuple[str, ...]] = field(init=False)  # where the build looks for the headers of a source
+    built_in: dict[str, tuple[str, ...]] = field(init=False)  # the macros that the build of a source gives constants
     headers: Headers = field(init=False)
 
-    def __post_init__(self, texts: Mapping[str, bytes], include_folders: Iterable[tuple[str, tuple[str, ...]]]) -> None:
+    def __post_init__(
+        self,
+        texts: Mapping[str, bytes],
+        include_folders: Iterable[tuple[str, tuple[str, ...]]],
+        constants: Iterable[tuple[str, tuple[str, ...]]],
+    ) -> None:
         self.files = Files.of(texts)
         self.folders = dict(include_folders)
+        self.built_in = dict(constants)
         self.headers = Headers(self.files.__contains__, lambda name: self.by_name.get(name, ()), self.folders)
         for path in self.files:
             self.by_name.setdefault(os.path.basename(path), []).append(path)
@@ -318,7 +329,11 @@ class Tree:
                 module, _, errors = self.python.lowered(path, methods)
                 self.read[path, methods] = [Variant.of(module, errors)]
             return self.read[path, methods]
-        around = Around(self.defined_around(path, program), self._given_references(path, program))
+        around = Around(
+            self.defined_around(path, program),
+            self._given_references(path, program),
+            self._around(tuple(program)).constants_of(path),
+        )
         if (path, around) not in self.variants:
             visible = {name: source.check_macro(name) for name in self.check_macros}
             unit = self._placed(path)
@@ -329,7 +344,7 @@ class Tree:
             visible.update((macro.name, macro) for macro in around.macros)
             for name in ("cudaMalloc", "cudaFree"):
                 visible.pop(name, None)  # refused by name later
-            declared = partial(self._visible, path, around.references)
+            declared = partial(self._visible, path, around)
             self.variants[path, around] = [
                 Variant(c, declared) for c in source.configurations(path, self.files[path], visible, unit)
             ]
@@ -382,19 +397,22 @@ class Tree:
             self.opened[key] = GivenReferences(given, tuple(sorted(names)))
         return self.opened[key]
 
-    def _visible(self, path: str, given: GivenReferences) -> Declarations:
+    def _visible(self, path: str, around: Around) -> Declarations:
         """What the headers declare that a file includes, in each of their configurations."""
-        if (path, given) not in self.visible:
+        given = around.references
+        key = (path, given, around.constants)
+        if key not in self.visible:
             variants = (v for header in reversed(self.included(path)) for v in reversed(self.variants_of(header)))
             found = Declarations.together(variant.declarations for variant in variants)
             found.gives_references |= given.to_templates
             found.stand_for = {**dict(given.names), **found.stand_for}
-            self.visible[path, given] = found
-        return self.visible[path, given]
+            found.constants = around.constants
+            self.visible[key] = found
+        return self.visible[key]
 
     def part(self, paths: Iterable[str]) -> Tree:
         """Some of the files, with all that they include, as a tree: what is lowered is shared with this one."""
-        other = Tree(self.files.only(paths), self.check_macros, self.folders.items())
+        other = Tree(self.files.only(paths), self.check_macros, self.folders.items(), self.built_in.items())
         other.variants, other.macros, other.visible = self.variants, self.macros, self.visible
         other.read, other.listings = self.read, self.listings
         other.includes, other.direct = self.includes, self.direct
@@ -406,7 +424,8 @@ class Tree:
 
     def take(self, other: Tree) -> None:
         """Take over what another tree has lowered of files that are the same here, with the same headers."""
-        if (self.check_macros, self.folders) != (other.check_macros, other.folders):
+        asked = [(tree.check_macros, tree.folders, tree.built_in) for tree in (self, other)]
+        if asked[0] != asked[1]:
             return
         same = {
             path for path in self.files if path in other.files and self.files.digest(path) == other.files.digest(path)
@@ -417,7 +436,7 @@ class Tree:
             if path in same and (headers := self.included(path)) == other.included(path) and same.issuperset(headers):
                 self.variants[path, around] = variants
                 for variant in variants:
-                    variant.seen_from(partial(self._visible, path, around.references))
+                    variant.seen_from(partial(self._visible, path, around))
         for (path, methods), variants in other.read.items():
             if path in same and (files := self.included(path)) == other.included(path) and same.issuperset(files):
                 self.read[path, methods] = variants
@@ -430,7 +449,7 @@ class Tree:
     def rewritten(self, files: Mapping[str, bytes]) -> Tree:
         """The tree with other texts for some files; what they do not touch is not lowered again."""
         texts = {path: data for path, data in files.items() if self.files.get(path) != data}
-        other = Tree(self.files.replaced(texts), self.check_macros, self.folders.items())
+        other = Tree(self.files.replaced(texts), self.check_macros, self.folders.items(), self.built_in.items())
         for (path, around), variants in self.variants.items():
             if path in self.files:
                 concerned = (path, *self.included(path), *(macro.path for macro in around.macros))

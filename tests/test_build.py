@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cudafix import cli
-from cudafix.build import DefaultStreams, default_streams
+from cudafix.build import DefaultStreams, constants, default_streams
 from cudafix.config import Config, Override
 from cudafix.driver import analyze
 
@@ -367,3 +367,91 @@ def test_the_compilation_database_says_which_of_two_headers_is_meant(
 def test_without_a_compilation_database_the_nearest_header_is_meant(capsys: pytest.CaptureFixture[str]) -> None:
     tree('"settings.h"')
     assert not orders(capsys)
+
+
+def constants_of(path: str) -> set[str]:
+    asked(path)
+    return set(dict(constants([path], Config(root=Path.cwd()))).get(path, ()))
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("CFLAGS = -O3 -DN=8192 -DF=1.5f -D STEP=0x10u -DON\n", "N F STEP ON"),
+        ("all:\n\tnvcc -DN=8 -o a a.cu\n", "N"),
+        ("CFLAGS = -DN=8 \\\n  -DM=9\n", "N M"),
+        ("CFLAGS = -DREAL=double -DKIND='unsigned int' -DLIMIT=INT_MAX\n", "REAL KIND LIMIT"),
+        ('CFLAGS = -DPLACE=\\"data/in\\" \'-DOTHER="a b"\'\n', "PLACE OTHER"),
+        ("CFLAGS = '-DN=(1<<20)' -D'M=4 * (2 + 1)'\n", "N M"),
+        ("SIZE ?= 64\nCFLAGS = -DN=$(SIZE)\n", "N"),
+        ("ONE = 64\nSIZE = $(ONE)\nCFLAGS = -DN=${SIZE}\n", "N"),
+        ("#CFLAGS = -DN=8\n", ""),
+        ("ifeq ($(A),b)\nCFLAGS += -DN=8\nendif\nCFLAGS += -DM=8\n", "M"),
+        ("CFLAGS = -DT=stop() -DU=stop -DV=STOP '-DW=1 + stop()' -D'X=1 - f(2)'\n", ""),
+        ("CFLAGS = -DN=$(SIZE) -DM=$(shell nproc) -DK=`nproc`\n", ""),
+        ("SIZE = $(shell nproc)\nCFLAGS = -DN=$(SIZE)\n", ""),
+        ("SIZE = 64\nSIZE = stop()\nCFLAGS = -DN=$(SIZE)\n", ""),
+        ("CFLAGS = -DN=8\nother: CFLAGS = '-DN=stop()'\n", ""),
+        ("CFLAGS = -DN=8\nifdef A\nCFLAGS = '-DN=stop()'\nendif\n", ""),
+        ("all:\n\tcmake -DN=8 ..\n", ""),
+    ],
+)
+def test_the_constants_that_a_makefile_defines(text: str, names: str) -> None:
+    write(Makefile=text, **{"a.cu": ""})
+    assert constants_of("a.cu") == set(names.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("add_definitions(-DN=8 -DON)\n", "N ON"),
+        ("add_compile_definitions(N=8\n  ON)\n", "N ON"),
+        ('target_compile_definitions(a PUBLIC N=8 PRIVATE "M=(1 << 20)" PLACE="data")\n', "N M PLACE"),
+        ("target_compile_options(a PRIVATE -DN=8)\n", "N"),
+        ('set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} -O3 -DN=8")\n', "N"),
+        ('set(SIZE 64 CACHE STRING "how many")\nadd_definitions(-DN=${SIZE})\n', "N"),
+        ("if(A)\n  add_definitions(-DN=8)\nendif()\nadd_definitions(-DM=8)\n", "M"),
+        ("add_compile_definitions($<$<CONFIG:Debug>:N=8>)\n", ""),
+        ("add_compile_definitions(N=8)\nadd_compile_definitions($<$<CONFIG:Debug>:N=stop()>)\n", ""),
+        ("add_definitions(-DN=${SIZE})\n", ""),
+        ("set(SIZE 64)\nset(SIZE stop)\nadd_definitions(-DN=${SIZE})\n", ""),
+        ('add_compile_definitions("T=stop()" U=stop)\n', ""),
+        ("execute_process(COMMAND ${CMAKE_COMMAND} -DN=8)\n", ""),
+    ],
+)
+def test_the_constants_that_cmake_defines(text: str, names: str) -> None:
+    write(**{"CMakeLists.txt": text, "a.cu": ""})
+    assert constants_of("a.cu") == set(names.split())
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "names"),
+    [
+        ("src/Makefile", "CFLAGS = -DN=8\n", "N"),
+        ("cmake/flags.cmake", "add_definitions(-DN=8)\n", "N"),
+        ("other/Makefile", "CFLAGS = -DN=8\n", ""),
+        ("build.sh", "nvcc -DN=8 src/a.cu\n", ""),
+    ],
+)
+def test_the_constants_of_a_build_are_those_of_its_folders(path: str, text: str, names: str) -> None:
+    write(**{path: text, "src/a.cu": "", "other/b.cu": ""})
+    assert constants_of("src/a.cu") == set(names.split())
+
+
+def test_what_a_script_defines_as_something_else_is_no_constant() -> None:
+    write(Makefile="CFLAGS = -DN=8 -DM=8\n", **{"a.cu": "", "build.sh": "nvcc '-DN=stop()' a.cu\n"})
+    assert constants_of("a.cu") == {"M"}
+
+
+@pytest.mark.parametrize(
+    ("commands", "names"),
+    [
+        (["nvcc -DN=8 -D M -c a.cu"], "N M"),
+        (["nvcc '-DN=stop()' -DM=8 -c a.cu"], "M"),
+        (["nvcc -DN=8 -DM=8 -c a.cu", "nvcc -DN=8 -c a.cu"], "N"),
+    ],
+)
+def test_the_constants_that_a_command_defines(commands: list[str], names: str) -> None:
+    entries = [{"directory": ".", "file": "a.cu", "command": command} for command in commands]
+    write(**{"a.cu": "", "compile_commands.json": json.dumps(entries), "Makefile": "CFLAGS = -DOTHER=8\n"})
+    assert constants_of("a.cu") == set(names.split())

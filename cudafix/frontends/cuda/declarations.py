@@ -575,6 +575,9 @@ class Declarations:
     refers: dict[str, set[str]] = field(default_factory=dict)  # to what they return references ("": to nothing)
     stand_for: dict[str, tuple[str, ...]] = field(default_factory=dict)  # what all other names of types stand for
     gives_references: bool = False  # parameters of templates may be references
+    constants: frozenset[str] = (
+        frozenset()
+    )  # of the build and of including files: no macros of headers that are not here
     visible: Declarations | None = None
     local: dict[str, dict[str, Class]] = field(default_factory=dict)  # the classes in function bodies, by function
     inside: str = ""  # the function that is lowered
@@ -749,6 +752,10 @@ class Declarations:
 
     def is_enumerator(self, name: str) -> bool:
         return name in self.enumerators or (self.visible is not None and name in self.visible.enumerators)
+
+    def is_constant_around(self, name: str) -> bool:
+        """Whether the build defines it as a constant, or the files that include this one declare it."""
+        return self.visible is not None and name in self.visible.constants
 
     def global_named(self, name: str) -> GlobalVar | None:
         found = self.globals.get(name)

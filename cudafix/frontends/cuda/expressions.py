@@ -751,9 +751,12 @@ class Expressions:
 
     def _may_be_any_macro(self, name: str, node: Node) -> bool:
         """Whether a name that nothing in the program declares may be a macro of a header that is not here, which stands
-        for any expression: names in capitals are, but for constants of known libraries.
+        for any expression: names in capitals are, but for constants of known libraries and of the build.
         """
-        if SHOUT.fullmatch(name) is None or name in self.file.every_macro or self.file.index.is_enumerator(name):
+        index = self.file.index
+        if SHOUT.fullmatch(name) is None or name in self.file.every_macro:
+            return False
+        if index.is_enumerator(name) or index.is_constant_around(name):
             return False
         return not (is_library_constant(name) or _is_api_constant(name) or self._is_constant_around(node, name))
 

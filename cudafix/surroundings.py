@@ -61,14 +61,17 @@ class Surroundings:
         return any(m.perhaps or len({(one.params, one.body) for one in m.macros}) > 1 for m in meant)
 
     def constants_of(self, path: str) -> frozenset[str]:
-        """The names in capitals that a file may use, and that the build of each source which includes it defines as
-        constants.
+        """The names in capitals that a file may use, and that each source which includes it declares, itself or in its
+        headers, or that its build defines as constants.
         """
-        sources = [one for one in self._program if one not in self._included and path in self._tree.included(one)]
-        sources = sources if path in self._included else [path]
-        known = [frozenset(self._tree.built_in.get(source, ())) for source in sources]
-        found = frozenset.intersection(*known) if known else frozenset[str]()
-        return frozenset(name for name in found & self._tree.names_in(path) if SHOUT.fullmatch(name))
+        sources = [path]
+        if path in self._included:
+            sources = [one for one in self._program if one not in self._included and path in self._tree.included(one)]
+        found = frozenset(filter(SHOUT.fullmatch, self._tree.names_in(path))) if sources else frozenset[str]()
+        for source in sources:
+            declared = self._tree.declared_for(source) if source != path else frozenset[str]()
+            found &= declared.union(self._tree.built_in.get(source, ()))
+        return found - self._tree.declared_for(path) if found and path in self._included else found
 
     @cached_property
     def _entered(self) -> dict[str, dict[str, Meaning]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import InitVar, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +14,7 @@ from cudafix import ir
 from cudafix.files import Files
 from cudafix.frontends.cuda import lower, source
 from cudafix.frontends.cuda.declarations import Declarations
+from cudafix.frontends.cuda.expressions import SHOUT
 from cudafix.frontends.cuda.units import Listing, Unit
 from cudafix.frontends.python import prefilter
 from cudafix.including import Headers
@@ -141,6 +142,7 @@ class Tree:
     """What headers declare to a file, by what it gets from the files around it."""
     opened: dict[tuple[str, tuple[str, ...]], GivenReferences] = field(default_factory=dict)
     spoken: dict[str, frozenset[str]] = field(default_factory=dict)
+    declared: dict[str, frozenset[str]] = field(default_factory=dict)  # in capitals, at namespace scope
     default_streams: dict[str, DefaultStreams] = field(default_factory=dict)
     around: dict[tuple[str, ...], Surroundings] = field(default_factory=dict)  # by program
     seen: dict[tuple[str, tuple[str, ...]], tuple[source.Macro, ...]] = field(default_factory=dict)
@@ -377,6 +379,35 @@ class Tree:
             self.spoken[path] = frozenset(word.decode() for word in words if not word.startswith(b"__"))
         return self.spoken[path]
 
+    def declared_for(self, path: str) -> frozenset[str]:
+        """The names in capitals of the variables at namespace scope and of the enumerators that a file declares, itself
+        or in its headers, whatever its configuration.
+        """
+        if path not in self.declared:
+            files = {path: None}
+            for one in (queue := [path]):
+                listing = self.listing_of(one)
+                for at, header in self.includes_of(one):
+                    if header not in files and not listing.is_conditional(at):
+                        files[header] = None
+                        queue.append(header)
+            self.declared[path] = frozenset(
+                filter(SHOUT.fullmatch, (n for one in files for n in self._declared_in(one)))
+            )
+        return self.declared[path]
+
+    def _declared_in(self, path: str) -> Iterator[str]:
+        """The variables at namespace scope and the enumerators that a file declares under no condition."""
+        listing = self.listing_of(path)
+        conditional = {
+            word.decode() for at, end in listing.conditional for word in WORD.findall(self.files[path], at, end)
+        }
+        for variant in self.variants_of(path):
+            for variable in variant.declarations.globals.values():
+                if variable.span.path == path and not listing.is_conditional(variable.span.start):
+                    yield variable.name.rpartition("::")[2]
+            yield from variant.declarations.enumerators - conditional
+
     def _given_references(self, path: str, program: Collection[str]) -> GivenReferences:
         """What the files of a program that include a file may make a reference of in it."""
         if not program:
@@ -417,6 +448,7 @@ class Tree:
         other.read, other.listings = self.read, self.listings
         other.includes, other.direct = self.includes, self.direct
         other.names, other.spoken, other.default_streams = self.names, self.spoken, self.default_streams
+        other.declared = self.declared
         other.around, other.seen, other.opened = self.around, self.seen, self.opened
         if other.python is not None:
             other.python = self.python

@@ -124,7 +124,8 @@ class Preprocessor:
 
     def listing(self) -> Listing:
         """The directives of the file that may change macros, for whoever includes it."""
-        return Listing.of(self._steps(), self._guard_of_all())
+        groups = (group for number, group in enumerate(self.scan.groups) if number not in self._guards)
+        return Listing.of(self._steps(), self._guard_of_all(), ((group.start, group.end) for group in groups))
 
     def _guard_of_all(self) -> str:
         """The macro of the include guard around all of the file."""

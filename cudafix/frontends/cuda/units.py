@@ -63,9 +63,11 @@ class Listing:
     """The macros in conditions other than guards."""
     decides: Mapping[str, tuple[set[str], set[str]]]
     """By macros in conditions: which macros are changed under them, and what is included."""
+    conditional: tuple[tuple[int, int], ...] = ()
+    """The ranges of the file that stand under a condition other than a guard."""
 
     @classmethod
-    def of(cls, steps: Iterable[Step], guard: str = "") -> Listing:
+    def of(cls, steps: Iterable[Step], guard: str = "", conditional: Iterable[tuple[int, int]] = ()) -> Listing:
         """Each `if` has its `endif`."""
         steps = tuple(steps)
         changes: dict[str, int] = {}
@@ -84,7 +86,11 @@ class Listing:
                 if step.keyword != "include":
                     changes[step.name] = changes.get(step.name, 0) + (1 if step.macro is not None else 2)
         asks = chain.from_iterable(step.asks for step in steps if not step.guards)
-        return cls(steps, guard, changes, frozenset(asks), decides)
+        return cls(steps, guard, changes, frozenset(asks), decides, tuple(conditional))
+
+    def is_conditional(self, at: int) -> bool:
+        """Whether what stands at an offset is read under a condition only."""
+        return any(start <= at < end for start, end in self.conditional)
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,6 +139,7 @@ class Api:
     function object may follow them.
     `asks`: its result tells what others may have done to files by then: which there are, how large they are. Whoever
     uses it reads a clock.
+    `ends`: with the call ends an object that work may use, whatever work gets it.
     `unset`: the field of the struct with the stream that has to be null or zero; where it may be set, the call is out
     of reach.
     `reads_files`: what the call gives comes from a file, a pipe or a socket, which is what a shared mapping shows; so
@@ -160,6 +161,7 @@ class Api:
     timed: bool = False
     templates: bool = False
     asks: bool = False
+    ends: bool = False
     holds: str | None = None
     reads_files: bool = False
     unset: str | None = None

@@ -220,7 +220,9 @@ cuProfiler{Start,Stop,Initialize}       nothing         hrw*
 
 _TEXTURES = """
 cu{Tex,Surf}ObjectCreate                nothing         keeper_out keep - -
-cu{Tex,Surf}Object{Destroy,GetResourceDesc,GetTextureDesc,GetResourceViewDesc} nothing hrw*
+# no document says that they wait, or that work which uses the object may still run
+cu{Tex,Surf}ObjectDestroy               nothing         hrw*                  ; ends waits=maybe
+cu{Tex,Surf}Object{GetResourceDesc,GetTextureDesc,GetResourceViewDesc} nothing hrw*
 cuTexRefSet{Address,Address2D,Array,MipmappedArray} external rw* ; why=kernels read a texture reference without \
 naming its memory
 cuSurfRefSetArray                       external        rw*      ; why=kernels use the reference without naming the \

@@ -8,7 +8,7 @@ the form with four arguments, for functions that changed their parameters; `type
 that starts so, `npp*_Ctx` every name that starts and ends so. A name that is written out counts before one with a `*`
 inside, that before one that ends in `*`; of each kind the table's first row of a name counts, of the last the longest.
 One role may be repeated or left out: it ends in `*`. An argument in `use+keep` plays both roles. Extras are the fields
-of `Api` by name, `sync`, `any`, `bytes`, `idle`, `reads_files`, `anywhere`, `timed`, `asks` and `silent`
+of `Api` by name, `sync`, `any`, `bytes`, `idle`, `reads_files`, `anywhere`, `timed`, `asks`, `ends` and `silent`
 (`looks=False`) as bare words, and `why=` last, to the end of the line. A line that starts with `#` is a comment.
 
 A line `@ DOCUMENT` says where the rows below it are documented, up to the next such line; the rows above the first one
@@ -143,6 +143,7 @@ def build(effect: str, roles: list[str], fields: dict[str, str], table: Table, s
         anywhere="anywhere" in fields,
         timed="timed" in fields,
         asks="asks" in fields,
+        ends="ends" in fields,
         source=source,
     )
 
@@ -156,5 +157,5 @@ def check(what: str, word: str, words: frozenset[str]) -> None:
 _EFFECTS = frozenset(effect.value for effect in Effect)
 _WAITS = frozenset(waits.value for waits in Waits)
 _FIELDS = frozenset(
-    "memory on waits sync any bytes idle returns holds silent reads_files anywhere timed asks unset why".split()
+    "memory on waits sync any bytes idle returns holds silent reads_files anywhere timed asks ends unset why".split()
 )

@@ -259,7 +259,8 @@ _TEXTURES = """
 cudaCreateChannelDesc{,Half,Half1,Half2,Half4} nothing  hrw*                  ; silent
 cudaGetChannelDesc                      nothing         out -
 cudaCreate{Texture,Surface}Object       nothing         keeper_out keep - -
-cudaDestroy{Texture,Surface}Object      nothing         -
+# no document says that they wait, or that work which uses the object may still run
+cudaDestroy{Texture,Surface}Object      nothing         -                     ; ends waits=maybe
 cudaGet{Texture,Surface}ObjectResourceDesc nothing      out -
 cudaGetTextureObject{TextureDesc,ResourceViewDesc} nothing out -
 cudaBindTexture                         external        out - keep -* ; why=kernels read a texture reference without \

@@ -161,7 +161,7 @@ class AnyTime:
         own = [self._program.resolve(name, 0, call.span.path) for name in handed]
         found = self._program.resolve(call.callee, len(call.args), call.span.path, function.cls)
         api = self._tables.lookup(call.callee, len(call.args))
-        if not all(own) or (not found and (api is None or api.effect not in _HARMLESS or api.timed)):
+        if not all(own) or (not found and (api is None or api.effect not in _HARMLESS or api.timed or api.ends)):
             return None
         if not found and api is not None:
             if _keeps(api, len(call.args)) or (handed and api.effect is not Effect.ANY_TIME):

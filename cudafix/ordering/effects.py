@@ -173,6 +173,9 @@ class Effects(Allocations):
         if api.timed:
             point = Point(call.span, f"`{call.callee}` runs, which may measure the time", call)
             self.host_observes(state, Wrong.CLOCK, point, everything=True)
+        if api.ends:
+            point = Point(call.span, f"`{call.callee}` runs, which destroys what it may use", call)
+            self.host_observes(state, Wrong.ORDER, point, everything=True)
         if api.asks and call.result is not None:
             self._clock(call, api, args, state, where)
         if lacks_stream(call):  # it does not compile (docs/FACTS.md)

@@ -1,8 +1,8 @@
 """Names in capitals that are constants of known libraries: to use one runs nothing.
 
 C and POSIX: `system_constants`. The CUDA toolkit (driver_types.h, cuda.h, math_constants.h, the headers of its
-libraries), MPI, OpenCL (cl.h), OpenGL (gl.h, glut.h), Vulkan (vulkan_core.h) and OpenCV (interface.h) begin the names
-of theirs with a prefix of their own.
+libraries), MPI, OpenCL (cl.h), OpenGL (gl.h, glut.h), Vulkan (vulkan_core.h), Silo (silo.h) and OpenCV (interface.h)
+begin the names of theirs with a prefix of their own.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ _PREFIXED = re.compile(
     r"|CUDA_(?:R|C)_[0-9A-Z_]+|CUDA_(?:SUCCESS|ERROR_[A-Z_]+)|CU_[A-Z0-9_]+|CUPTI_[A-Z0-9_]+|NVML_[A-Z0-9_]+"
     r"|NVJPEG_[A-Z0-9_]+|NPP_[A-Z0-9_]+|NPPI_[A-Z0-9_]+|NCCL_[A-Z0-9_]+|NVRTC_[A-Z0-9_]+"
     r"|MPI_[A-Z][A-Z0-9_]*|CL_[A-Z0-9_]+|GL_[A-Z0-9_]+|GLUT_[A-Z0-9_]+|VK_[A-Z0-9_]+|CV_[0-9]+[A-Z0-9_]+"
+    r"|DBOPT_[A-Z0-9_]+|DB_(?:(?:NO)?CLOBBER|LOCAL|READ|APPEND|HDF5X?|PDB|UCD(?:MESH|VAR)|QUAD(?:MESH|VAR)|POINT(?:MESH|VAR)"
+    r"|(?:NODE|ZONE)CENT|FLOAT|DOUBLE|INT|ZONETYPE_[A-Z]+)"
     r"|_IO[FLN]BF|_SC_\w+"
 )
 

@@ -90,6 +90,36 @@ def test_of_two_sources_the_nearer_is_meant() -> None:
     assert programs(files) == [["app/main.cu", "inc/scale.h", "app/gpu/scale.cu"]]
 
 
+@pytest.mark.parametrize(
+    ("line", "header", "folders", "linked"),
+    [
+        (b"#include <unistd.h>", "other/unistd.h", {}, False),
+        (b"#include <cuda.h>", "other/cuda.h", {}, False),
+        (b"#include <sys/time.h>", "other/sys/time.h", {}, False),
+        (b"#include <unistd.h>", "app/unistd.h", {}, True),
+        (b"#include <unistd.h>", "other/unistd.h", {"app/main.cu": ("other",)}, True),
+        (b'#include "unistd.h"', "other/unistd.h", {}, True),
+        (b"#include <scale.h>", "other/scale.h", {}, True),
+    ],
+    ids=[
+        "of the system",
+        "of the toolkit",
+        "in a folder of the system",
+        "beside the source",
+        "where the compilation database looks",
+        "in quotes",
+        "of the project",
+    ],
+)
+def test_a_header_in_brackets_that_the_system_has_is_none_of_the_tree(
+    line: bytes, header: str, folders: dict[str, tuple[str, ...]], linked: bool
+) -> None:
+    files = {"app/main.cu": line + MAIN.partition(b"\n")[2].partition(b"\n")[2], header: HEADER}
+    tree = Tree(files, include_folders=tuple(folders.items()))
+    (program,) = (one for cluster in clusters_of(tree) for one in cluster)
+    assert (header in program) == linked
+
+
 @pytest.mark.parametrize("folder", ["", "/tree/"])
 def test_a_prototype_without_a_header_leads_to_a_source_below(folder: str) -> None:
     main = MAIN.replace(b'#include "../inc/scale.h"', b"void scale(float *p, int n);")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cudafix.ordering.memory import OTHER, Cells, Environment, Ptr, Root
-from cudafix.ordering.paths import ANY, Path, overlaps, within_itself
+from cudafix.ordering.paths import ANY, Index, Path, overlaps, within_itself
 
 _KEYS = ("0", "1", "7", ANY, "k|0:n", "o|0:n", "k|2:4", 'c|"a"', 'c|"b"')
 _STEPS = st.one_of(
@@ -29,11 +31,48 @@ def test_the_index_finds_what_looking_at_all_places_finds(first: list[Path], lat
     before = cells.copy()
     for path in later:
         cells[path] = frozenset({OTHER})
-    for found, places in ((before, first), (cells, {*first, *later})):
+    beside = before.copy()  # versions that grow apart share no list that either appends to
+    for path in reversed(later[::2]):
+        beside[path] = frozenset({OTHER})
+    for found, places in ((before, {*first}), (cells, {*first, *later}), (beside, {*first, *later[::2]})):
         inside = [path for path in places if _may_be_same(path[: len(asked)], asked)]
         assert set(found.same(asked)) == {path for path in places if _may_be_same(path, asked)}
         assert set(found.inside(asked)) == set(inside)
         assert found.content(asked) == frozenset().union(*(found[path] for path in inside))
+
+
+@settings(deadline=None)
+@given(st.lists(_PATHS, max_size=24, unique=True), st.lists(_PATHS, max_size=8))
+def test_members_are_compared_when_they_are_new(first: list[Path], later: list[Path]) -> None:
+    def members(paths: Iterable[Path]) -> set[frozenset[str]]:
+        found: dict[Path, set[str]] = {}
+        for path in paths:
+            for n, (kind, name) in enumerate(path):
+                if kind == "field":
+                    found.setdefault(tuple((k, f if k == "field" else "") for k, f in path[:n]), set()).add(name)
+        return set(map(frozenset, found.values()))
+
+    index = Index(first)
+    assert set(index.not_compared(False)) == members(first)
+    assert not index.not_compared(False)
+    for path in later:
+        index.add(path)
+    fresh = set(index.not_compared(False))
+    assert members([*first, *later]) - members(first) <= fresh <= members([*first, *later])
+    assert set(index.not_compared(True)) == members([*first, *later])
+
+
+@settings(deadline=None)
+@given(st.lists(_PATHS, max_size=12, unique=True), st.lists(st.tuples(_PATHS, st.integers(0, 3)), max_size=8))
+def test_many_stores_are_one_after_the_other(first: list[Path], stores: list[tuple[Path, int]]) -> None:
+    root: Root = ("local", "", "o")
+    one, other = Environment(), Environment()
+    for env in (one, other):
+        env.write_parts([(root, ())], {path: frozenset({Ptr(n)}) for n, path in enumerate(first)})
+    for path, number in stores:
+        one.write([(root, path), (root, path)], frozenset({Ptr(number)}))
+    other.write_each(((root, path), frozenset({Ptr(number)})) for path, number in stores)
+    assert dict(one[root]) == dict(other[root])
 
 
 @pytest.mark.parametrize(

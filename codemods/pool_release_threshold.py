@@ -5,14 +5,30 @@
 Inserts, once per program and device, a block that sets `cudaMemPoolAttrReleaseThreshold` of the device's default pool,
 in front of the first migrated allocation, in the code's own error-check macro.
 
-With `pool_setup = "function"` in the [configuration](../configuration.md) it defines one small function for that, as in
+With `pool_pairs = "churn"` in the [configuration](../configuration.md) it defines one small function for that, as in
 the example, and calls it in front of the first migrated allocation of a pair that is in a loop, or in a function that
 is called again and again: once per program and device, and never in a macro. The function uses the code's own
 error-check if that works in a function that returns nothing. The body of a class, and Python, get the statements in
 place. A program in which no pair churns gets nothing.
 
+A project may have the function once, in a header that `pool_setup` names:
+
+```toml
+pool_setup = "gpu/pool.h"
+```
+
+Then files call the function of that header, and include it behind their other headers. It is `inline` or `static`,
+takes nothing, sets the threshold of the current device's pool, and does nothing else: a header without one is an error,
+and that it does nothing else is looked at in its text and in the proof. It may be called again and again. The
+header holds nothing else but a guard and includes, and includes no header of the project that a file does not include
+anyway. (For files that include it already, there may be more in it, but no conditions of the preprocessor.) Where that
+does not hold, or the name means something else in a program, the file gets a function of its own.
+
 `pool_threshold` says how much the pool keeps: `"max"`, a size as in `"64 MiB"`, or `"keep"` for the driver's default.
 Then nothing is inserted, and the summary says what that costs.
+
+Of code that is stream-ordered already, `check` reports where such a pair first allocates in a whole program that sets
+no threshold. The fix is the same function.
 
 ## Why
 
@@ -24,8 +40,9 @@ once gains nothing from it.
 ## Preconditions
 
 At least one pair is migrated (one that churns, for a function), and there is a place that runs before its first
-allocation, with the same device current: the attribute is of the pool of that device.
-The program does not set the threshold itself.
+allocation, with the same device current: the attribute is of the pool of that device. The program neither sets the
+threshold itself nor gives a device another pool. Of memory that is stream-ordered already the program has its `main` in
+the paths: else who calls it may set the threshold.
 
 ## Refuses
 
@@ -74,6 +91,7 @@ from cudafix.statements import block, checked
 CODEMOD = Codemod(
     name="pool_release_threshold",
     summary="keep freed memory in the pool, so that a migrated program does not become slower",
+    finds_defects=True,
 )
 
 

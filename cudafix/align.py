@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import groupby
+from types import MappingProxyType
 
 from cudafix import ir
 from cudafix.ir import blocks_of, places_in, values_in, walk
@@ -85,8 +86,15 @@ class Different(Exception):
     """The rewritten program differs in a way that is not understood. The message says where and how."""
 
 
-def align(before: Sequence[ir.Module], after: Sequence[ir.Module], tables: Tables) -> Overlay:
-    """The overlay that turns the program `before` into `after`. Raises Different."""
+def align(
+    before: Sequence[ir.Module],
+    after: Sequence[ir.Module],
+    tables: Tables,
+    shared: Mapping[str, Set[str]] = MappingProxyType({}),
+) -> Overlay:
+    """The overlay that turns the program `before` into `after`. `shared` are functions of headers that do nothing but
+    set up the pool, by the files that may call them. Raises Different.
+    """
     overlay = Overlay()
     if len(before) != len(after):
         raise Different("the files are not the same ones")
@@ -107,7 +115,7 @@ def align(before: Sequence[ir.Module], after: Sequence[ir.Module], tables: Table
     for new in after:
         came = [f for f in new.functions if _may_set_up(f) and last(f.name) not in names]
         set_ups = frozenset(last(f.name) for f in came)
-        kept.append(([f for f in new.functions if f not in came], set_ups))
+        kept.append(([f for f in new.functions if f not in came], set_ups | shared.get(new.path, frozenset())))
         for function in came:
             _Alignment(overlay, tables, _EMPTY, function, {}, globals_, added, members).sets_up(function)
     lambdas: dict[str, str] = {}  # their names carry offsets
@@ -135,6 +143,21 @@ def align(before: Sequence[ir.Module], after: Sequence[ir.Module], tables: Table
 
 
 _EMPTY = ir.Function("", (), (), ir.Span("", 0, 0))
+
+
+def only_sets_up(function: ir.Function, tables: Tables) -> bool:
+    """Whether a function takes nothing, orders nothing, and writes nothing but the pool and what it declares."""
+    if function.problems or function.params or function.cls is not None:
+        return False
+    named = {name for name in _variables(function) if not name.startswith(f"{function.name}::")}  # its own, if static
+    known = set(map(_plain, named)) - set(map(_plain, function.types))
+    fields = {part.name for part in _parts(function) if isinstance(part, ir.Field)}
+    alignment = _Alignment(Overlay(), tables, _EMPTY, function, {}, known, frozenset(), lambda: fields)
+    try:
+        alignment.sets_up(function)
+    except Different:
+        return False
+    return True
 
 
 def _may_set_up(function: ir.Function) -> bool:

@@ -23,7 +23,7 @@ from cudafix.codemod import module as codemod
 from cudafix.config import Config
 from cudafix.defects import Context, completions, defects, is_of_the_pool
 from cudafix.device_code import Closures
-from cudafix.edits import apply
+from cudafix.edits import OverlapError, apply
 from cudafix.failures import made_readable
 from cudafix.findings import Assumption, Edit, Finding, Place, Refusal, Report, Runs
 from cudafix.frontends.python import prefilter
@@ -42,6 +42,7 @@ from cudafix.programs import Part
 from cudafix.refusals import REFUSALS
 from cudafix.repair import Group, Plan, Refused, Repair, groups_of, only_read, settled_sites, static_refusal
 from cudafix.rewrite import TOO_LARGE_WORDS, HandedOver, Rewriter, shared_words, starts_at
+from cudafix.shared_set_up import Header, included
 from cudafix.tree import Tree, Variant, View, is_included_by_a_program
 
 TOO_LARGE = 12
@@ -378,10 +379,15 @@ class Cluster:
                 if (Runs.CHURN if group.churn else Runs.ONCE) is not self.config.only:
                     group.refused = group.refused or Refused("left_alone", f"not `--only {self.config.only.value}`")
         plan, outcomes = self._plan(groups, survey)
-        rewriter = Rewriter(self.tree.files, self.config, self.views, survey, self.tree.writer, self.tables)
+        header = None
+        if self.config.pool_setup is not None and not self.config.is_too_old:
+            header = Header(self.tree, self.config.pool_setup, self.programs, self.tables)
+        rewriter = Rewriter(self.tree.files, self.config, self.views, survey, self.tree.writer, self.tables, header)
         faults, mended = self._defects(survey)
         completed = self._completions(survey, mended)
         edits = [*rewriter.edits(plan), *(e for f in (*faults, *completed) for e in f.edits)]
+        if rewriter.unset and not self._go_together(edits, rewriter.unset, outcomes, plan.overlay()):
+            rewriter.unset = []  # what is slow as it stands keeps no pair from moving
         refused = None
         if closed := sorted({edit.path for edit in edits if not self._is_given(edit.path)}):
             text = f"`{closed[0]}` would have to change with it and was not given"
@@ -394,6 +400,7 @@ class Cluster:
             for group in plan.moving():
                 group.refused = refused
             faults, completed = [replace(f, edits=()) for f in faults], []
+            rewriter.unset = []
         moving = {(k.path, k.start) for g in plan.moving() for k, site in g.sites() if lacks_stream(site.call)}
         faults = [f for f in faults if (f.path, f.offset) not in moving]  # mended with the pair
         faults += completed
@@ -676,6 +683,15 @@ class Cluster:
         found = (self.tree.variants_of(path, program) for program in self.programs if path in program)
         yield from {id(variant): variant for variants in found for variant in variants}.values()
 
+    def _go_together(
+        self, edits: Sequence[Edit], findings: Sequence[Finding], survey: Sequence[Outcome], proved: Overlay
+    ) -> bool:
+        """Whether some findings can be mended beside what else is written."""
+        try:
+            return self._validate([*edits, *(e for f in findings for e in f.edits)], survey, proved) is None
+        except OverlapError:
+            return False
+
     def _validate(self, edits: Sequence[Edit], survey: Sequence[Outcome], proved: Overlay) -> str | None:
         """Parse, lower and prove the text that would be written. None if it is proved, else what is wrong.
 
@@ -780,6 +796,10 @@ def lockstep(
     for paths in programs:
         if all(before.files[path] == after.files[path] for path in paths):
             continue
+        try:
+            shared = included(before, after, paths, tables).functions
+        except Different as different:
+            return [str(different)]
         for path in paths:
             if before.files[path] != after.files[path] and before.errors(path, paths) < after.errors(path, paths):
                 return [f"{path}: a parse error that was not there"]
@@ -794,7 +814,7 @@ def lockstep(
                     continue
                 seen.add(pair)
             try:
-                overlay = align(view.program.modules, other.program.modules, tables)
+                overlay = align(view.program.modules, other.program.modules, tables, shared)
                 if overlay == Overlay() or (proved is not None and _same(overlay, proved, view.program, tables)):
                     continue
                 if proved is None:

@@ -380,7 +380,24 @@ def _found(options: _Options, settings: Config) -> tuple[discovery.Sources, Conf
     _fail(found.problems)
     _collect_garbage_less_often()
     settings = with_values(settings, context=found.context)
+    if settings.pool_setup is not None:
+        settings = with_values(settings, pool_setup=_header(settings.pool_setup, found.files))
     return found, *_as_built(found.files, settings, inputs)
+
+
+def _header(path: str, files: Files) -> str:
+    """The header that sets up pools, as the files name it."""
+    from cudafix import models
+    from cudafix.shared_set_up import functions_of
+    from cudafix.tree import Tree
+
+    name = discovery.named(os.path.realpath(path), os.path.realpath("."))
+    if name not in files:
+        raise click.ClickException(f"{name}: is `pool_setup`, and not in the paths")
+    if not functions_of(Tree(files), name, models.load(())):
+        text = "is `pool_setup`, and has no function that only sets up the pool: see `explain pool_release_threshold`"
+        raise click.ClickException(f"{name}: {text}")
+    return name
 
 
 def _inputs(options: _Options, settings: Config) -> Sequence[str]:

@@ -11,8 +11,9 @@
 | `assume` | a table of assumptions, each `true` or a list of names | none |
 | `cuda` | the oldest CUDA that is built with, `"11.0"`: below 11.2 every pair is refused (`old_cuda`) | 11.2 or newer |
 | `guard` | below 11.2, each edit stands behind `#if CUDART_VERSION >= 11020`, beside the code as it was | `false` |
-| `pool_setup` | how a pool is set up: `"inline"`, for all pairs; `"function"`, in one, for what churns | `"inline"` |
+| `pool_pairs` | which pairs raise what a pool keeps: `"all"`, in place; `"churn"`, by one function | `"all"` |
 | `pool_threshold` | what a pool keeps: `"max"`, `"64 MiB"`, `"keep"` (the driver's default: nothing) | `"max"` |
+| `pool_setup` | the header whose function sets up pools for all programs, which then include and call it | none |
 | `baseline` | the baseline of `check`, relative to the file | none |
 | `ignore` | tables with `files` (patterns), `names` of codemods and refusals, and the `reason` why they stay | none |
 | `overrides` | tables with `files` (patterns), and `codemods`, `assume`, `default_stream` for these | none |
@@ -49,11 +50,11 @@ else:
     import tomli as tomllib
 
 DefaultStream = Literal["legacy", "per-thread", "auto"]
-PoolSetup = Literal["inline", "function"]
+PoolPairs = Literal["all", "churn"]
 
 _KEYS = (
     "assume", "baseline", "check_macros", "codemods", "cuda", "default_stream", "exclude", "guard", "ignore",
-    "overrides", "paths", "pool_setup", "pool_threshold", "tables",
+    "overrides", "paths", "pool_pairs", "pool_setup", "pool_threshold", "tables",
 )  # fmt: skip
 _IGNORE_KEYS = ("files", "names", "reason")
 _OVERRIDE_KEYS = ("assume", "codemods", "default_stream", "files")
@@ -114,8 +115,9 @@ class Config:
     assume: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cuda: tuple[int, int] | None = None
     guard: bool = False
-    pool_setup: PoolSetup = "inline"
+    pool_pairs: PoolPairs = "all"
     pool_threshold: int = ALL  # in bytes; 0 is the driver's default
+    pool_setup: str | None = None  # a path; in an analysis, as its files are named
     baseline: str | None = None
     ignored: tuple[Ignored, ...] = ()
     overrides: tuple[Override, ...] = ()
@@ -134,6 +136,11 @@ class Config:
     def is_too_old(self) -> bool:
         """Whether the code is also built with a CUDA that has no stream-ordered allocation."""
         return self.cuda is not None and self.cuda < ASYNC_SINCE
+
+    @property
+    def raises_for_all(self) -> bool:
+        """Whether the release threshold is raised for pairs that run once too, in place."""
+        return self.pool_pairs == "all" and self.pool_setup is None
 
     def is_on(self, codemod: str, path: str) -> bool:
         """Whether a codemod is wanted in a file: the last override that names it decides."""
@@ -227,8 +234,9 @@ def load(path: Path, codemods: Collection[str]) -> Config:
         assume=_assume(path, data),
         cuda=_version(path, data.get("cuda")),
         guard=guard,
-        pool_setup=_pool_setup(path, data.get("pool_setup", "inline")),
+        pool_pairs=_pool_pairs(path, data.get("pool_pairs", "all")),
         pool_threshold=_threshold(path, data.get("pool_threshold", "max")),
+        pool_setup=_header(path, data.get("pool_setup")),
         baseline=baseline,
         ignored=tuple(_ignored(path, each, codemods) for each in _list_of_tables(path, data, "ignore")),
         overrides=tuple(_override(path, each, codemods) for each in _list_of_tables(path, data, "overrides")),
@@ -308,10 +316,10 @@ def _version(path: Path, value: object) -> tuple[int, int] | None:
     return int(match[1]), int(match[2])
 
 
-def _pool_setup(path: Path, value: object) -> PoolSetup:
-    if value == "inline" or value == "function":
+def _pool_pairs(path: Path, value: object) -> PoolPairs:
+    if value == "all" or value == "churn":
         return value
-    raise ConfigError(f'{path}: `pool_setup` must be `"inline"` or `"function"`')
+    raise ConfigError(f'{path}: `pool_pairs` must be `"all"` or `"churn"`')
 
 
 def _threshold(path: Path, value: object) -> int:
@@ -322,6 +330,17 @@ def _threshold(path: Path, value: object) -> int:
     if size >= ALL:
         raise ConfigError(f'{path}: `pool_threshold` must be `"max"`, `"keep"` or a size, as in `"64 MiB"`')
     return size
+
+
+def _header(path: Path, value: object) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise ConfigError(f'{path}: `pool_setup` must be the path of a header, as in `"gpu/pool.h"`')
+    header = path.absolute().parent / value
+    if not header.is_file():
+        raise ConfigError(f"{path}: `pool_setup`: {value}: no such file")
+    return str(header)
 
 
 def _names(path: Path, data: Mapping[str, Any], key: str) -> tuple[str, ...]:

@@ -28,7 +28,8 @@ def added(found: Sources, config: Config, known: Mapping[str, Entry]) -> Sources
     loader = Loader(known, found.files)
     trees: dict[str, _Tree] = {}
     context: dict[str, None] = {}
-    for start in found.alone:
+    shared = [named(os.path.realpath(config.pool_setup), os.path.realpath("."))] if config.pool_setup else []
+    for start in (*found.alone, *shared):
         root, is_repository = _root(os.path.realpath(start), config)
         if root not in trees:
             trees[root] = _Tree(root, is_repository, config, found.alone)

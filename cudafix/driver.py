@@ -6,10 +6,12 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
 from cudafix import asked, ir, models, pools, residue
+from cudafix.align import Different
 from cudafix.cache import Cache
 from cudafix.certificates import Scenes
 from cudafix.cluster import lockstep, views_of
@@ -22,6 +24,7 @@ from cudafix.ir import walk
 from cudafix.ordering import check
 from cudafix.ordering.program import Overlay, Violation, Wrong
 from cudafix.programs import Part, clusters_of, parted
+from cudafix.shared_set_up import included
 from cudafix.sharing import Shard
 from cudafix.tree import Tree
 
@@ -100,7 +103,9 @@ def _reports(
     executor: Executor | None,
 ) -> dict[bytes, Report]:
     """The reports on parts by their keys, in order; with certificates, where they are asked for."""
-    keys = [asked.of_files("part", config, tree.files, needed(tree, part.programs), tuple(part)) for part in parts]
+    keys = [
+        asked.of_files("part", config, tree.files, needed(tree, part.programs, config), tuple(part)) for part in parts
+    ]
     of_scenes, of_shown = ({key: asked.digest((what, key)) for key in keys} for what in ("scenes", "certificates"))
     wanted = of_shown if config.certificates else {key: key for key in keys}
     kept = cache.reports(wanted.values()) if cache is not None else {}
@@ -205,22 +210,40 @@ def reasons(before: Mapping[str, bytes], after: Mapping[str, bytes], config: Con
     programs = [p for cluster in clusters_of(old) for p in cluster]
     wrong += map(Reason, pools.prove(before, after, {path for program in programs for path in program}))
     wrong += map(Reason, _included_otherwise(old, new, programs))
+    shared: set[str] = set()
+    targets: dict[str, set[str]] = {}
     original = {id(s) for view in views_of(old, programs) for f in view.program.functions() for s in walk(f.body)}
     wrong += [
         Reason(v) if isinstance(v, str) else _reason(v, original)
         for v in lockstep(old, new, programs, tables, per_thread)
         if isinstance(v, str) or not v.is_assumed
     ]
+    with suppress(Different):  # which `lockstep` has told
+        for n, paths in enumerate(programs):
+            found = included(old, new, paths, tables)
+            shared |= set().union(*found.functions.values())
+            for path, headers in found.headers.items():
+                targets[path] = {
+                    target
+                    for at, target in new.files.facts(path).includes
+                    if any(place == at and p in headers for place, p in new.includes_of(path))
+                }
+                programs[n] = [*programs[n], *(header for header in headers if header not in programs[n])]
     for view in views_of(new, programs):
         outcome = check.run(view.program, tables, Overlay(), view.root, per_thread=per_thread)
         # what the host does not wait for, it may not have waited for in `before` either
         wrong += [_reason(v, set()) for v in outcome.violations if v.kind is not Wrong.HOST_RACE]
     if not wrong:  # what the IR drops is as it was
-        variables = residue.new_variables(old.files, new.files)
+        gone, came = residue.new_variables(old.files, new.files)
+        variables = gone, came | shared
         wrong += (
             Reason(f"{path}: `{text}` changed, which is no part of a migration")
             for path in old.files
-            if (text := residue.changed(old.files[path], new.files[path], path, tables, variables))
+            if (
+                text := residue.changed(
+                    old.files[path], new.files[path], path, tables, variables, targets.get(path, ())
+                )
+            )
         )
     return list(dict.fromkeys(wrong))
 

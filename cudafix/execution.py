@@ -97,7 +97,7 @@ def work(batch: Batch, drawn_from: Tree | None = None) -> Done:
 def _decided(tree: Tree, asked: Asked, tables: models.Tables, config: Config) -> Decided:
     """What becomes of a cluster, whatever fails on the way."""
     try:
-        return _decide(tree.part(needed(tree, asked.programs)), asked, tables, _settings(asked, config))
+        return _decide(tree.part(needed(tree, asked.programs, config)), asked, tables, _settings(asked, config))
     except (ChangedError, OSError):
         raise
     except Exception as error:
@@ -130,9 +130,9 @@ def _decide(tree: Tree, asked: Asked, tables: models.Tables, config: Config) -> 
     return found
 
 
-def needed(tree: Tree, programs: Programs) -> list[str]:
+def needed(tree: Tree, programs: Programs, config: Config) -> list[str]:
     """The files that the report on a cluster depends on: those of its programs; of a file that a program with `main`
-    includes, such a program; of Python all modules, as a name may come from any of them.
+    includes, such a program; of Python all modules, as a name may come from any of them; the header that sets up pools.
     """
     paths = dict.fromkeys(path for program in programs for path in program)
     if any(path.endswith(prefilter.SUFFIX) for path in paths) and tree.python is not None:
@@ -141,6 +141,8 @@ def needed(tree: Tree, programs: Programs) -> list[str]:
         including = including_program(tree, program[0])
         if including is not None:
             paths |= dict.fromkeys((including, *tree.included(including)))
+    if config.pool_setup is not None and config.pool_setup in tree.files:
+        paths |= dict.fromkeys((config.pool_setup, *tree.included(config.pool_setup)))
     return list(paths)
 
 
@@ -235,7 +237,7 @@ def _planned(left: Sequence[int], sizes: Mapping[int, int], most: int) -> list[l
 
 
 def _batch(tree: Tree, asked: Sequence[Asked], chosen: Sequence[int], config: Config) -> Batch:
-    paths = dict.fromkeys(path for n in chosen for path in needed(tree, asked[n].programs))
+    paths = dict.fromkeys(path for n in chosen for path in needed(tree, asked[n].programs, config))
     return Batch([asked[n] for n in chosen], tree.files.only(paths), config)
 
 

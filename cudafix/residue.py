@@ -12,7 +12,8 @@ import io
 import re
 import tokenize
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from cudafix.align import opcodes
 from cudafix.guard import CONDITION
@@ -114,14 +115,16 @@ def _declares(chunk: Chunk) -> str:
     return next(word for word in reversed(named) if _NAME.fullmatch(word))
 
 
-def changed(old: bytes, new: bytes, path: str, tables: Tables, variables: Names) -> str:
+def changed(old: bytes, new: bytes, path: str, tables: Tables, variables: Names, includes: Collection[str] = ()) -> str:
     """A statement that only one of two texts has, and that no migration writes or removes; empty if there is none.
-    `variables` are those that only one of the programs has.
+    `variables` are those that only one of the programs has, and the functions of headers that set up the pool; the
+    new text may have `includes` of these.
     """
     if old == new:
         return ""
     python = path.endswith((".py", ".ipynb"))
     one, other = (_lines(text) if python else list(_statements(_unguarded(text))) for text in (old, new))
+    other = [chunk for chunk in other if not (chunk[0] == "#include" and len(chunk) == 2 and chunk[1] in includes)]
     return _unexplained(one, other, python, tables, variables)
 
 
@@ -312,9 +315,89 @@ def _foreign(
 
 def _set_up(chunk: Chunk) -> str:
     """The name of a function that begins here and may be one that sets up the pool; empty if none does."""
-    words = tuple(word for n, word in enumerate(chunk) if n != 1 or word != "inline")
-    begins = words[:2] == ("static", "void") and words[3:] in (("(", ")"), ("(", "void", ")"))
-    return words[2] if begins else ""
+    words = tuple(word for n, word in enumerate(chunk) if n > 1 or word not in ("static", "inline"))
+    begins = len(words) < len(chunk) and words[:1] == ("void",) and words[2:] in (("(", ")"), ("(", "void", ")"))
+    return words[1] if begins else ""
+
+
+class SetUps(NamedTuple):
+    """The functions of a header that may set up the pool by their text. `alone`: there is nothing else in it but a
+    guard, and includes.
+    """
+
+    names: frozenset[str]
+    alone: bool
+
+
+def set_ups(data: bytes, tables: Tables) -> SetUps:
+    """What a header holds, as if a migration had written it. Nothing is said of one with conditions in it."""
+    chunks = list(_statements(data))
+    alone = chunks[:1] == [("#pragma", "once")]
+    if alone:
+        chunks = chunks[1:]
+    elif is_guarded_by_a_name(data):
+        alone, chunks = True, chunks[2:-1]
+    if any(chunk[0].startswith(("#if", "#el", "#endif", "#undef")) for chunk in chunks):
+        return SetUps(frozenset(), False)
+    names: list[str] = []
+    at = 0
+    while at < len(chunks):
+        chunk, body = chunks[at], at + 1
+        if chunk[0] != "#include":
+            end = _closes(chunks, body) if _set_up(chunk) else body
+            inside = chunks[body:end]
+            own = frozenset(name for one in inside for name in _declared(one) if _is_local(name, inside))
+            others = {word for one in (*chunks[:at], *chunks[end:]) for word in one}
+            if inside and not any(_foreign(inside, [False] * len(inside), others, own, tables)):
+                names.append(_set_up(chunk))
+                at = end
+                continue
+            alone = False
+        at += 1
+    return SetUps(frozenset(names), alone and len(names) == len(set(names)))
+
+
+def is_guarded_by_a_name(data: bytes) -> bool:
+    """Whether a text begins with `#ifndef NAME` and `#define NAME`, and ends with the `#endif`."""
+    chunks = list(_statements(data))
+    if len(chunks) < 3 or chunks[0][0] != "#ifndef" or chunks[1] != ("#define", *chunks[0][1:]):
+        return False
+    depth = 1
+    for chunk in chunks[1:-1]:
+        depth += chunk[0].startswith("#if") - (chunk[0] == "#endif")
+        if not depth or (depth == 1 and chunk[0].startswith("#el")):
+            return False
+    return depth == 1 and chunks[-1] == ("#endif",)
+
+
+def only_called(name: str, texts: Iterable[bytes]) -> bool:
+    """Whether a name means nothing else in some texts than a function that statements call with nothing."""
+    word, call = name.encode(), (name, "(", ")", ";")
+    found = (chunk for text in texts if word in text for chunk in _statements(text) if name in chunk)
+    return all(chunk == call for chunk in found)
+
+
+def _is_local(name: str, body: Sequence[Chunk]) -> bool:
+    """Whether a name means one variable wherever a function has it, declared in front of all uses and around them."""
+    uses = [n for n, chunk in enumerate(body) if name in chunk]
+    if name not in _declared(body[uses[0]]) or sum(name in _declared(body[n]) for n in uses) > 1:
+        return False
+    depth = 0
+    for n in range(uses[0], uses[-1]):
+        depth += (body[n] == ("{",)) - (body[n] == ("}",))
+        if depth < 0:
+            return False
+    return True
+
+
+def _closes(chunks: Sequence[Chunk], at: int) -> int:
+    """Behind the brace that closes the one at `at`; `at` itself if there is none, or it is not closed."""
+    depth = 0
+    for n in range(at, len(chunks)):
+        depth += (chunks[n] == ("{",)) - (chunks[n] == ("}",))
+        if depth <= 0:
+            return n + 1 if n > at else at
+    return at
 
 
 def _is_of_a_migration(

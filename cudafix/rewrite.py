@@ -13,14 +13,15 @@ from cudafix import ir, pool_setup, refusals, statements
 from cudafix.config import Config
 from cudafix.findings import Edit, Finding, Place, Refusal, Report, Runs, Safety
 from cudafix.ir import walk
-from cudafix.link import Program, last
+from cudafix.link import SOURCES, Program, last
 from cudafix.models import Tables
 from cudafix.models.api import Effect
 from cudafix.naming import spelled_call
 from cudafix.ordering.clients import is_client, never_runs
-from cudafix.ordering.program import OF_A_ROUND, Key, Outcome, key_of
+from cudafix.ordering.program import OF_A_ROUND, Key, Outcome, Site, key_of
 from cudafix.own_events import OwnEvent
 from cudafix.repair import Does, Group, Insertion, Plan, moved_call
+from cudafix.shared_set_up import Header
 from cudafix.writer import CUDA, Writer
 
 _CUDA = re.compile(rb"\bcuda[A-Z]\w*\s*\(|\bcuda_runtime|<<<")
@@ -31,7 +32,9 @@ _CALL_IT_BY_NAME = "Call the function by its name where it is to run."
 _IN_ONE = "Call the function without a host thread of its own: what several host threads do is not proved."
 
 TOO_LARGE_WORDS = "a program that runs it is too large for the proof"
-_THRESHOLD = re.compile(rb"cudaMemPoolAttrReleaseThreshold|CU_MEMPOOL_ATTR_RELEASE_THRESHOLD|\.memPoolSetAttribute\(")
+_THRESHOLD = re.compile(  # or `cudaMallocAsync` has another pool than the default one
+    rb"cudaMemPoolAttrReleaseThreshold|CU_MEMPOOL_ATTR_RELEASE_THRESHOLD|\.memPoolSetAttribute\(|[dD]eviceSetMemPool\b"
+)
 
 
 class View(Protocol):
@@ -80,14 +83,16 @@ class HandedOver(NamedTuple):
 
 
 class _SetUp(NamedTuple):
-    """What sets the release threshold of a pool, in front of a statement, and the groups (by `id`) that need it: a call
-    of a function, or the lines themselves.
+    """What sets the release threshold of a pool, in front of a statement, and what needs it: groups (by `id`), and
+    allocations that are stream-ordered already. It is a call of a function, or the lines themselves.
     """
 
     site: ir.Site
     lines: list[str]
     owners: set[int]
+    already: set[Key]
     calls: tuple[pool_setup.Function, bool] | None = None  # a function, and whether it may be called again and again
+    includes: Sequence[Edit] = ()  # of the header whose function it calls
 
 
 class Rewriter:
@@ -101,18 +106,26 @@ class Rewriter:
         survey: Sequence[Outcome],
         writer: Callable[[str], Writer],
         tables: Tables,
+        header: Header | None = None,
     ) -> None:
         self.writer = writer
+        self.header = header
         self.tables = tables
         self.files = files
         self.config = config
         self.views = views
         self.survey = survey
         self.of_group: dict[int, list[Edit]] = {}
+        self.unset: list[Finding] = []
+        self.names: dict[str, str] = {}  # of the functions that set up pools, by the file that gets one
 
     def edits(self, plan: Plan) -> list[Edit]:
-        """All edits of the groups that move; `of_group` keeps those of each."""
+        """All edits of the groups that move; `of_group` keeps those of each. `unset` gets what is found, with edits of
+        its own, of pools that only memory needs which is stream-ordered already.
+        """
         self.of_group = defaultdict(list)
+        self.unset = []
+        self.names = {}
         moving = plan.moving()
         for group in moving:
             for key, site in group.sites():
@@ -135,16 +148,21 @@ class Rewriter:
             for owner in owners[key, after]:
                 self.of_group[owner] += made
             if set_up is not None:
-                made += [*self.writer(key.path).threshold_needs(), *defined.get(key.path, ())]
-                for owner in set_up.owners:
-                    self.of_group[owner] += made
+                self._serve(set_up, made, defined)
         for set_up in set_ups.values():
             at = set_up.site
-            made = statements.before(at, set_up.lines, self.files[at.span.path])
-            made += [*self.writer(at.span.path).threshold_needs(), *defined.get(at.span.path, ())]
-            for owner in set_up.owners:
-                self.of_group[owner] += made
+            self._serve(set_up, statements.before(at, set_up.lines, self.files[at.span.path]), defined)
         return list(dict.fromkeys(e for edits in self.of_group.values() for e in edits))
+
+    def _serve(self, set_up: _SetUp, made: Sequence[Edit], defined: Mapping[str, list[Edit]]) -> None:
+        """Give the edits of a set-up to the pairs that need it; without any they are a finding of their own."""
+        path = set_up.site.span.path
+        needs = defined[path] if set_up.calls is not None else set_up.includes
+        made = [*made, *self.writer(path).threshold_needs(), *needs]
+        for owner in set_up.owners:
+            self.of_group[owner] += made
+        if not set_up.owners:
+            self.unset.append(self._unset(set_up, made))
 
     def _declared(self, event: OwnEvent) -> list[Edit]:
         """The data member that an object keeps an event in, behind another one."""
@@ -184,18 +202,21 @@ class Rewriter:
         """Where each program first allocates from the pool of a device: one place for each, in front of that
         statement. A function is only called for a pair that comes and goes: one that runs once gains nothing from it.
         """
-        churning = [group for group in moving if group.churn or self.config.pool_setup == "inline"]
-        moved = {key for group in churning for key in group.allocations}
+        churning = [group for group in moving if group.churn or self.config.raises_for_all]
+        moved = {key: id(group) for group in churning for key in group.allocations}
         found: dict[Key, _SetUp] = {}
         for view, outcome in zip(self.views, self.survey, strict=True):
             if never_runs(view.root):
                 continue
-            reached = sorted((s.order, key) for key, s in outcome.allocations.items() if key in moved)
-            if not reached or any(_THRESHOLD.search(self.files[m.path]) for m in view.program.modules):
+            sites = {key: site for key, site in outcome.allocations.items() if key in moved}
+            if view.root is view.program.main and not self.config.raises_for_all:  # else who calls it may set it
+                sites |= {key: s for key, s in outcome.of_the_pool.items() if self._comes_and_goes(key, s)}
+            reached = sorted((site.order, key) for key, site in sites.items())
+            if not reached or self._sets_it([module.path for module in view.program.modules]):
                 continue
             devices: dict[tuple[str, str], list[Key]] = {}
             for _, key in reached:
-                site = outcome.allocations[key]
+                site = sites[key]
                 for device in dict.fromkeys(outcome.objects[number].device for number in sorted(site.objects)):
                     # which functions the rounds of a loop run is not known: each one sets up the pool by itself
                     by = site.function if device.startswith(OF_A_ROUND) else ""
@@ -203,22 +224,53 @@ class Rewriter:
             for (device, _), (key, *others) in devices.items():
                 if self.config.pool_threshold and self.config.is_on("pool_release_threshold", key.path):
                     for_one = len(devices) == 1 and device.isdigit()
-                    anchor, set_up = self._set_up(view, outcome, key, found, for_one)
+                    anchor, set_up = self._set_up(view, sites[key].call, found, for_one)
                     if set_up is not None:
                         found[anchor] = set_up
                     elif anchor not in found:
                         continue  # nothing may stand there
-                    found[anchor].owners.update(id(g) for g in churning if g.names_any({key, *others}))
+                    for served in (key, *others):
+                        if served in moved:
+                            found[anchor].owners.add(moved[served])
+                        else:
+                            found[anchor].already.add(served)
         return found
 
+    def _sets_it(self, paths: Collection[str]) -> bool:
+        """Whether a program sets the threshold itself. The function that all programs may call has to be called."""
+        header = self.config.pool_setup if self.header is not None else None
+        return any(_THRESHOLD.search(self.files[path]) for path in paths if path != header) or (
+            self.header is not None and header in paths and self.header.sets_up(paths)
+        )
+
+    def _comes_and_goes(self, key: Key, site: Site) -> bool:
+        """Whether a stream-ordered allocation is run again and again, from the pool that its device has."""
+        api = self.tables.lookup(site.call.callee, len(site.call.args))
+        of_the_device = api is not None and "pool" not in api.roles and site.call.callee == "cudaMallocAsync"
+        churns = site.in_loop or len(site.contexts) > 2
+        return churns and of_the_device and key.path not in self.config.context
+
+    def _unset(self, set_up: _SetUp, edits: Sequence[Edit]) -> Finding:
+        """Memory of a pool that gives it back, as the program stands."""
+        first, *others = sorted(set_up.already)
+        return Finding(
+            "pool_release_threshold",
+            first.path,
+            first.start,
+            "the pool of this memory gives it back to the system at every synchronization",
+            tuple(edits),
+            tuple(Place(key.path, key.start, "so does the pool of this") for key in others),
+            Runs.CHURN,
+        )
+
     def _set_up(
-        self, view: View, outcome: Outcome, key: Key, found: Mapping[Key, _SetUp], for_one: bool
+        self, view: View, call: ir.Call, found: Mapping[Key, _SetUp], for_one: bool
     ) -> tuple[Key, _SetUp | None]:
         """The statement in front of which an allocation needs the pool to be set up, and how; None if another program
         has it there. `for_one`: the program works on one device, whichever statement makes it current.
         """
-        call = outcome.allocations[key].call
-        function, block, once = self._where(view, outcome, key)
+        key = key_of(call)
+        function, block, once = self._where(view, key)
         every_round = False
         if function.problems or not self._can_call(function):  # a `main` that includes no header of CUDA
             function, block = next(f for f in view.program.functions() if _holds(f, key)), ()
@@ -249,14 +301,17 @@ class Rewriter:
             return anchor, None
         unit = statements.style_of(data).unit
         site = self._in_style(self._site(stmt, data))
-        in_function = self.config.pool_setup == "function" and self.writer(anchor.path) is CUDA
-        calls = self._function(site) if in_function else None
+        writes_cuda = self.writer(anchor.path) is CUDA
+        shared = self.header.call_in(anchor.path, anchor.start) if self.header is not None and writes_cuda else None
+        if shared is not None:
+            return anchor, _SetUp(site, [f"{shared.name}();"], set(), set(), includes=shared.edits)
+        calls = self._function(site) if writes_cuda and not self.config.raises_for_all else None
         if calls is not None:
-            return anchor, _SetUp(site, [f"{calls.name}();"], set(), (calls, not once and not every_round))
+            return anchor, _SetUp(site, [f"{calls.name}();"], set(), set(), (calls, not once and not every_round))
         lines = self.writer(anchor.path).threshold(
             site, once, unit, frozenset(function.types), self.config.pool_threshold
         )
-        return anchor, _SetUp(site, lines, set())
+        return anchor, _SetUp(site, lines, set(), set())
 
     def _function(self, site: ir.Site) -> pool_setup.Function | None:
         """The function that sets up the pool, for a call at a site."""
@@ -267,7 +322,15 @@ class Rewriter:
             for function in module.functions
             if module.path == path and function.span.start <= site.span.start < function.span.end
         ]
-        return pool_setup.defined_in(self.files[path], min(around), self._texts()) if around else None
+        beside = [name.encode() for other, name in self.names.items() if self._may_meet(path, other)]
+        found = pool_setup.defined_in(self.files[path], min(around), [*self._texts(), *beside]) if around else None
+        return found._replace(name=self.names.setdefault(path, found.name)) if found is not None else None
+
+    def _may_meet(self, path: str, other: str) -> bool:
+        """Whether two files may be in one translation unit."""
+        pairs = ((path, other), (other, path))
+        includes = any(os.path.basename(a).encode() in self.files[b] for a, b in pairs)
+        return path != other and (includes or not path.endswith(SOURCES) or not other.endswith(SOURCES))
 
     def _modules(self) -> list[ir.Module]:
         return [module for view in self.views for module in view.program.modules]
@@ -320,7 +383,7 @@ class Rewriter:
             self.writer(path) is not CUDA or names.search(self.files[path]) is not None
         )
 
-    def _where(self, view: View, outcome: Outcome, key: Key) -> tuple[ir.Function, ir.Block, bool]:
+    def _where(self, view: View, key: Key) -> tuple[ir.Function, ir.Block, bool]:
         """The function whose outermost block reaches the first allocation, from the root by calls that run once."""
         program, function = view.program, view.root
         once = function is program.main
@@ -388,7 +451,7 @@ class Rewriter:
         these start; too many programs have the files that are `shared`; `handed_over` tells where the function around a
         place, or one that calls it, is given away.
         """
-        findings: list[Finding] = list(faults)
+        findings: list[Finding] = [*faults, *self.unset]
         refused: list[Refusal] = []
         alone: list[str] = []
         decided: set[tuple[str, int]] = set()

@@ -109,6 +109,10 @@ def test_another_configuration_is_another_question(proofs: list[int]) -> None:
     assert driver.analyze(FILES, per_thread, cache=Cache()) == driver.analyze(FILES, per_thread)
     off = Config(disabled=frozenset({"pool_release_threshold"}))
     assert driver.analyze(FILES, off, cache=Cache()) == driver.analyze(FILES, off)
+    churning = {"main.cu": b"int main() { for (int i = 0; i < 9; i++) { float *d; cudaMalloc(&d, 4); cudaFree(d); } }"}
+    for kept in (2**64 - 1, 64 << 20, 0):
+        sized = Config(pool_pairs="churn", pool_threshold=kept)
+        assert driver.analyze(churning, sized, cache=Cache()) == driver.analyze(churning, sized)
 
 
 @pytest.mark.parametrize("content", [b"", b"this is no database, but as long as the header of one would be" * 40])

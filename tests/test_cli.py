@@ -190,6 +190,32 @@ def test_only_and_unsafe_choose_fixes_and_the_summary_counts_the_rest(run: Cudaf
     assert run("diff", "--unsafe").out.count(b"\n+") == 4
 
 
+@pytest.mark.parametrize(
+    ("threshold", "source", "arguments", "said"),
+    [
+        ("keep", "cudaMalloc();\n", [], True),
+        ("keep", "cudaMalloc(); // once\n", [], False),
+        ("keep", "cudaMalloc(); // refuse\n", [], False),
+        ("keep", "cudaMalloc();\ncudaMalloc(); // once\n", ["--only", "once"], False),
+        ("64 MiB", "cudaMalloc();\n", [], False),
+        ("max", "cudaMalloc();\n", [], False),
+    ],
+    ids=["keep", "nothing churns", "nothing moves", "what churns is left", "a size", "max"],
+)
+def test_the_summary_says_what_it_costs_that_the_pool_keeps_nothing(
+    run: Cudafix, threshold: str, source: str, arguments: list[str], said: bool
+) -> None:
+    write(a=source)
+    Path("cudafix.toml").write_text(f"pool_threshold = '{threshold}'")
+    line = (
+        "`pool_threshold` is `keep`: the pool gives its memory back at every synchronization, and what churns may "
+        "become slower than it was\n"
+    )
+    for command in ("diff", "check"):
+        shown = run(command, *arguments)
+        assert (line in shown.out.decode() + shown.err) == said, command
+
+
 def test_fixes_of_one_group_are_taken_together_or_not_at_all(run: Cudafix) -> None:
     write(a="cudaMalloc(1); // group\n", b="cudaMalloc(2); // group assumes\n")
     assert run("diff").out == b""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from cudafix import driver, pool_setup
 from cudafix.config import Config
 from cudafix.edits import apply
+from cudafix.findings import Finding
 
 HEAD = "#include <cuda_runtime.h>\n__global__ void k(float *p) { p[0] = 1; }\n"
 PAIR = "float *d; cudaMalloc(&d, 4); k<<<1, 1>>>(d); cudaFree(d);"
@@ -15,7 +18,7 @@ CALL = "keep_pool_memory();"
 
 def rewritten(files: dict[str, str], config: Config | None = None) -> dict[str, str]:
     data = {path: text.encode() for path, text in files.items()}
-    report = driver.analyze(data, config or Config(pool_setup="function"))
+    report = driver.analyze(data, config or Config(pool_pairs="churn"))
     assert any(finding.edits for finding in report.findings), report
     edits = [edit for finding in report.findings for edit in finding.edits]
     return {p: apply(text, [e for e in edits if e.path == p]).decode() for p, text in data.items()}
@@ -68,7 +71,7 @@ def test_what_runs_once_gets_none() -> None:
 )  # fmt: skip
 def test_nothing_is_written_into_a_macro(macro: str) -> None:
     source = (HEAD + macro.replace("PAIR", PAIR)).encode()
-    report = driver.analyze({"main.cu": source}, Config())
+    report = driver.analyze({"main.cu": source}, Config(pool_pairs="churn"))
     after = apply(source, [edit for finding in report.findings for edit in finding.edits]).decode()
     for line in after.replace("\\\n", " ").splitlines():
         assert not (line.startswith("#") and ("MemPool" in line or CALL in line))
@@ -82,12 +85,26 @@ def test_two_programs_that_share_a_file_share_its_definition() -> None:
         assert sum(after[path].count("ReleaseThreshold") for path in (program, "step.cuh")) == 1
 
 
+def test_two_files_of_one_translation_unit_have_names_of_their_own() -> None:
+    loops = f"for (int i = 0; i < 9; i++) {{ {PAIR} }}"
+    step = f"{HEAD}inline void step() {{ {loops} }}\n"
+    one = f'#include "step.cuh"\nvoid again() {{ {loops} }}\nint main() {{ cudaSetDevice(0); again(); step(); }}\n'
+    two = '#include "step.cuh"\nint main() { step(); }\n'
+    after = rewritten({"step.cuh": step, "one.cu": one, "two.cu": two})
+    names = [re.search(r"static (?:inline )?void (\w+)", after[path]) for path in ("step.cuh", "one.cu")]
+    assert all(names)
+    assert len({name[1] for name in names if name is not None}) == 2
+    for path, name in zip(("step.cuh", "one.cu"), names, strict=True):
+        assert name is not None
+        assert f" {name[1]}();" in after[path]
+
+
 @pytest.mark.parametrize(
     ("threshold", "wanted"), [(64 << 20, "threshold = 67108864ull;"), (2**64 - 1, "threshold = ~0ull;"), (0, "")]
 )
 def test_the_configuration_says_how_much_is_kept(threshold: int, wanted: str) -> None:
     source = {"main.cu": HEAD + f"int main() {{ for (int i = 0; i < 9; i++) {{ {PAIR} }} }}"}
-    after = rewritten(source, Config(pool_setup="function", pool_threshold=threshold))["main.cu"]
+    after = rewritten(source, Config(pool_pairs="churn", pool_threshold=threshold))["main.cu"]
     assert wanted in after
     assert ("MemPool" in after) == bool(threshold)
 
@@ -132,3 +149,92 @@ def test_it_stands_in_front_of_the_function_and_its_comment(source: str, front: 
 )
 def test_a_check_that_leaves_its_function_or_needs_its_variables_is_not_used(macro: str, works: bool) -> None:
     assert pool_setup.works_in_it("CHECK(", [macro.encode()], ()) == works
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# memory that is stream-ordered already
+
+MIGRATED = "float *d; cudaMallocAsync(&d, 4, 0); k<<<1, 1>>>(d); cudaFreeAsync(d, 0);"
+LOOP = "int main() {\n    for (int i = 0; i < 9; i++) { PAIR }\n}\n"
+SET = "cudaMemPool_t pool; unsigned long long t = 0; cudaDeviceGetDefaultMemPool(&pool, 0);\n    "
+OWN = "cudaMemPool_t pool; cudaMemPoolProps props = {}; cudaMemPoolCreate(&pool, &props);\n    "
+
+
+def unset(files: dict[str, str], config: Config | None = None) -> list[Finding]:
+    report = driver.analyze({path: text.encode() for path, text in files.items()}, config or Config(pool_pairs="churn"))
+    return [finding for finding in report.findings if finding.codemod == "pool_release_threshold"]
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        (LOOP, 1),
+        ("void step() { PAIR }\nint main() { while (more()) step(); }\n", 1),
+        ("int main() { for (int i = 0; i < 9; i++) { PAIR }\n for (int i = 0; i < 9; i++) { PAIR } }\n", 1),
+        ("int main() { PAIR }\n", 0),
+        ("void step() { for (int i = 0; i < 9; i++) { PAIR } }\n", 0),
+        ("#define STEP() do { PAIR } while (0)\nint main() { for (int i = 0; i < 9; i++) STEP(); }\n", 1),
+        ("#define STEPS() for (int i = 0; i < 9; i++) { PAIR }\n#define ALL() STEPS()\nint main() { ALL() }\n", 1),
+    ],
+    ids=["a loop", "a call in a loop", "two loops", "once", "no main", "a macro in a loop", "a loop in a macro"],
+)
+def test_memory_that_comes_and_goes_is_found_where_the_pool_gives_it_back(body: str, count: int) -> None:
+    files = {"main.cu": HEAD + body.replace("PAIR", MIGRATED)}
+    assert len(unset(files)) == count
+    if count:
+        after = rewritten(files)
+        assert after["main.cu"].count("ReleaseThreshold") == 1
+        assert unset(after) == []
+        assert driver.prove({p: t.encode() for p, t in files.items()}, {p: t.encode() for p, t in after.items()}) == []
+
+
+@pytest.mark.parametrize(
+    ("setup", "pair"),
+    [
+        (SET + "cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &t);", MIGRATED),
+        (OWN + "cudaDeviceSetMemPool(0, pool);", MIGRATED),
+        (OWN, MIGRATED.replace("Async(&d, 4, 0)", "FromPoolAsync(&d, 4, pool, 0)")),
+        (OWN, MIGRATED.replace("(&d, 4, 0)", "(&d, 4, pool, 0)")),
+    ],
+    ids=["the program sets it", "the device has another pool", "from a pool", "from a pool by the C++ overload"],
+)
+def test_a_pool_that_the_program_chooses_is_its_own(setup: str, pair: str) -> None:
+    body = LOOP.replace("PAIR", pair)
+    assert unset({"main.cu": HEAD + body.replace("{\n", "{\n    " + setup + "\n", 1)}) == []
+
+
+def test_the_configuration_decides_whether_it_is_found() -> None:
+    files = {"main.cu": HEAD + LOOP.replace("PAIR", MIGRATED)}
+    assert unset(files, Config(pool_pairs="churn", pool_threshold=0)) == []
+    assert unset(files, Config(pool_pairs="churn", disabled=frozenset({"pool_release_threshold"}))) == []
+    assert unset(files, Config(pool_pairs="churn", context=frozenset({"main.cu"}))) == []
+    assert len(unset(files, Config(pool_pairs="churn", pool_threshold=1))) == 1
+
+
+@pytest.mark.parametrize("first", [MIGRATED, PAIR], ids=["migrated first", "blocking first"])
+def test_it_comes_with_the_pairs_that_move(first: str) -> None:
+    second = PAIR if first == MIGRATED else MIGRATED
+    files = {"main.cu": HEAD + LOOP.replace("PAIR", f"{{ {first} }} {{ {second} }}")}
+    assert unset(files) == []
+    after = rewritten(files)
+    assert after["main.cu"].count("ReleaseThreshold") == 1
+    assert unset(after) == []
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        "if (argc > 1) cudaMallocAsync(&a, 4, s); else cudaMallocAsync(&a, 4, s);\n"
+        "        k<<<1, 1, 0, t>>>(a); cudaFreeAsync(a, s);",
+        "cudaMallocAsync(&a, 4, s); k<<<1, 1, 0, t>>>(a); cudaFreeAsync(a, s);",
+    ],
+    ids=["where braces are added", "in one block"],
+)
+def test_it_is_found_beside_what_is_out_of_order(pairs: str) -> None:
+    streams = "cudaStream_t s, t; float *a;\n    cudaStreamCreate(&s); cudaStreamCreate(&t);\n"
+    body = f"int main(int argc, char **) {{\n    {streams}"
+    files = {"main.cu": f"{HEAD}{body}    for (int i = 0; i < 9; i++) {{\n        {pairs}\n    }}\n}}\n"}
+    after = rewritten(files)
+    assert after["main.cu"].count("ReleaseThreshold") == 1
+    assert "cudaStreamWaitEvent" in after["main.cu"]
+    assert unset(after) == []

@@ -35,6 +35,7 @@ class Allocations(Roles):
             self.asks_for_free_memory(call, state, where)
         self._allocated(call, obj, args, state)
         if memory == "async":
+            self.site(self.outcome.of_the_pool, call, state).objects.add(obj.number)
             streams = self.streams_for(api, args, state)
             op = self.operation("alloc", call, f"the allocation `{call.callee}`", state)
             obj.allocated_by |= 1 << op.number

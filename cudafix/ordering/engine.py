@@ -1500,7 +1500,7 @@ class Engine(Chosen):
         found = sites.get(key)
         if found is None:
             found = sites[key] = Site(call, self.frame.function.name)
-            found.order = len(self.outcome.allocations) + len(self.outcome.frees)
+            found.order = len(self.outcome.allocations) + len(self.outcome.frees) + len(self.outcome.of_the_pool)
         found.in_loop |= self.loops > 0
         if not self.others:
             found.contexts.add(self.frame.name)

@@ -91,7 +91,7 @@ class Machine:
         self.overlay = overlay
         self.default_stream = PER_THREAD if per_thread else LEGACY
         external = Object(0, "external", "external", None, True, "?")
-        self.outcome = Outcome([external], [], {}, {}, [], {}, {})
+        self.outcome = Outcome([external], [], {}, {}, {}, [], {}, {})
         imported = (name for module in program.modules if module.path.endswith(ir.PYTHON) for name in module.includes)
         self.outcome.unseen = frozenset(imported)
         self.async_objects: Bits = 0

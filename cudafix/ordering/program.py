@@ -253,6 +253,7 @@ class Outcome:
     operations: list[Operation]
     allocations: dict[Key, Site]
     frees: dict[Key, Site]
+    of_the_pool: dict[Key, Site]  # the allocations that are stream-ordered already
     violations: list[Violation]
     obstacles: dict[int, dict[tuple[str, ir.Span], Obstacle]]  # by object, each reason once at a place
     first_use: dict[int, list[Stream]]  # streams that use an object, in order of their first use

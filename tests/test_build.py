@@ -455,3 +455,29 @@ def test_the_constants_that_a_command_defines(commands: list[str], names: str) -
     entries = [{"directory": ".", "file": "a.cu", "command": command} for command in commands]
     write(**{"a.cu": "", "compile_commands.json": json.dumps(entries), "Makefile": "CFLAGS = -DOTHER=8\n"})
     assert constants_of("a.cu") == set(names.split())
+
+
+def test_what_was_proved_with_other_constants_does_not_count(capsys: pytest.CaptureFixture[str]) -> None:
+    program = """
+#include <cuda_runtime.h>
+#include <cstdio>
+#include "unseen/timer.h"
+__global__ void work(int *d) { d[0] = 1; }
+int main() {
+    cudaStream_t s;
+    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+    int *d;
+    cudaMalloc(&d, 4);
+    work<<<1, 1, 0, s>>>(d);
+    cudaFree(d);
+    std::printf("%d", ROUNDS);
+    cudaStreamSynchronize(s);
+}
+"""
+    for value, proved in (("100", True), ("stop()", False), ("200", True)):
+        write(**{"main.cu": program, "Makefile": f"main: main.cu\n\tnvcc '-DROUNDS={value}' -o main main.cu\n"})
+        with pytest.raises(SystemExit):
+            cli.main(["check", "--format", "json", "-j", "1"])
+        (found,) = json.loads(capsys.readouterr().out)["results"]
+        inserted = [edit["text"] for edit in found["edits"]]
+        assert any("Synchronize" in text for text in inserted) is not proved, found

@@ -352,12 +352,14 @@ class HostAccess:
 
 class Test(NamedTuple):
     """A condition. `place` is non-null in the `then` branch for `nonnull`, null for `null`; for `ok` and `failed` it is
-    a status. For `is`, it leads to an object of Python, which is of the class that `text` names in the `then` branch.
+    a status. `held` is `nonnull` for an owner that only assignments to it change: of its branches, those run that its
+    value allows. For `is`, it leads to an object of Python, which is of the class that `text` names in the `then`
+    branch.
 
     `other` is anything else. `text` is the normalized source text, so that equal conditions can be told.
     """
 
-    kind: str  # "nonnull" | "null" | "ok" | "failed" | "is" | "other"
+    kind: str  # "nonnull" | "null" | "held" | "ok" | "failed" | "is" | "other"
     place: Expr | None
     text: str
 

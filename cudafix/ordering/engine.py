@@ -72,12 +72,16 @@ _THROWS_NOTHING = (ir.Launch, ir.Return, ir.Break, ir.Continue, ir.Goto, ir.Labe
 
 
 def destructor_of(stmt: ir.Stmt) -> ir.Expr | None:
-    """The object, or the array of them, that a destructor at the end of a scope ends; None for any other statement."""
+    """The object, the array of them, or their owner, that a destructor at the end of a scope ends; None for any other
+    statement.
+    """
     if isinstance(stmt, ir.Loop) and len(stmt.body) == 1 and stmt.index is not None:
         found = destructor_of(stmt.body[0])
         return found.base if isinstance(found, ir.Index) else None
     if isinstance(stmt, ir.Call) and last(stmt.callee).startswith("~") and not stmt.args:
         return stmt.receiver
+    if isinstance(stmt, ir.If) and stmt.test.kind == "held" and len(stmt.then) == 1:
+        return stmt.test.place  # it ends for what it holds
     return None
 
 
@@ -95,6 +99,7 @@ def _makes(stmt: ir.Stmt, var: ir.Var) -> bool:
 def _made_at(var: ir.Var, block: ir.Block, end: int) -> int | None:
     """The statement that makes an object which a block destroys at `end`; None if none does."""
     made = None
+    holds = isinstance(block[end], ir.If)  # an owner, which may hold other objects before
     for at in range(end - 1, -1, -1):
         stmt = block[at]
         if destructor_of(stmt) == var:
@@ -103,7 +108,7 @@ def _made_at(var: ir.Var, block: ir.Block, end: int) -> int | None:
             while at + 1 < end and _makes(block[at + 1], var):
                 at += 1
             return at
-        if not isinstance(stmt, ir.HostAccess) and _makes(stmt, var):
+        if not holds and not isinstance(stmt, ir.HostAccess) and _makes(stmt, var):
             made = at
     return made
 
@@ -877,12 +882,27 @@ class Engine(Chosen):
         assert isinstance(stmt, ir.If)
         if stmt.test.kind == "is" and (found := self._is_of_class(state, stmt.test)) is not None:
             return self.block(stmt.then if found else stmt.other, state)
+        if stmt.test.kind == "held" and (holds := self._holds(state, stmt.test)) is not None:
+            return self.block(stmt.then if holds else stmt.other, state)
         then, other = state, state.copy()
-        if stmt.test.kind in ("nonnull", "null") and stmt.test.place is not None:
+        if stmt.test.kind == "held" and stmt.test.place is not None:
+            self._refine(then, other, stmt.test.place)
+        elif stmt.test.kind in ("nonnull", "null") and stmt.test.place is not None:
             some, none = (then, other) if stmt.test.kind == "nonnull" else (other, then)
             self._refine(some, none, stmt.test.place)
         one, two = self.block(stmt.then, then), self.block(stmt.other, other)
         return self._met(one, two, stmt, self.loops)
+
+    def _holds(self, state: State, test: ir.Test) -> bool | None:
+        """Whether an owner holds an object; None where it may or may not."""
+        cells = self.cells(state, test.place) if test.place is not None else ()
+        if len(cells) != 1 or mem.is_summary(cells[0][1]):
+            return None
+        empty = {
+            value == mem.ZERO if isinstance(value, mem.Number | mem.Ref) else None for value in state.env.read(cells[0])
+        }
+        found = empty.pop() if len(empty) == 1 else None
+        return None if found is None else not found
 
     def _is_of_class(self, state: State, test: ir.Test) -> bool | None:
         """Whether an object of Python is of a class, which it stays; None where that is not certain. A number is of

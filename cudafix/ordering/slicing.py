@@ -485,7 +485,7 @@ class Slicer:
                     for place in (*reads, *writes):
                         if not isinstance(place, ir.Var):
                             self._pointers(place)
-                case ir.If(test) if test.place is not None and test.kind in ("null", "nonnull"):
+                case ir.If(test) if test.place is not None and test.kind in ("null", "nonnull", "held"):
                     self._pointers(test.place, exact=True)
                 case ir.Return(value) if value is not None:
                     names_in(value, observed)
@@ -606,7 +606,7 @@ class Slicer:
         then, other = self._block(stmt.then), self._block(stmt.other)
         if then is None or other is None:
             return None
-        if Way.END in then | other and stmt.test.kind in ("null", "nonnull"):
+        if Way.END in then | other and stmt.test.kind in ("null", "nonnull", "held"):
             return None  # whoever goes on knows which of the two it is
         return then | other
 

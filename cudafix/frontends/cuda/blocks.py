@@ -122,7 +122,11 @@ class Blocks(Calls):
                 index = self.temporary("size_t") if count else None
                 receiver = ir.Index(variable, index) if index is not None else variable
                 call = ir.Call(callee, (), span, span, span.end, site, (), receiver)
-                self.emit(call if index is None else ir.Loop((call,), span, index=index, range=count))
+                if variable in scope.owners:
+                    test = ir.Test("held", scope.owners[variable], "it holds something")
+                    self.emit(ir.If(test, (call,), (), span))
+                else:
+                    self.emit(call if index is None else ir.Loop((call,), span, index=index, range=count))
 
     def body_of(self, node: Node | None, breaks: bool = False, continues: bool = False, catches: bool = False) -> Block:
         """The block of a branch or loop body, which may be one statement without braces."""

@@ -36,6 +36,7 @@ from cudafix.frontends.cuda.names import (
     QUIET,
     UNEVALUATED,
 )
+from cudafix.frontends.cuda.owners import Optional
 from cudafix.frontends.cuda.terms import deref, matters, opaque
 from cudafix.ir import NULL, Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
 from cudafix.models.types import is_standard
@@ -814,6 +815,8 @@ class Calls(Initializers):
             self.begin_unseen(node, receiver, kind)
         if not arrow and isinstance(receiver, Var) and receiver.name in self.owning and name == "get":
             return receiver
+        if not arrow and isinstance(receiver, Var) and (held := self.optional.get(receiver.name)) is not None:
+            return self._of_optional(node, name, receiver, held, arguments)
         if name in self.file.macros:
             self.unwritten.add("")  # it stands for any method
         kind = self.type_of(receiver)
@@ -887,6 +890,38 @@ class Calls(Initializers):
         if name == "resize":
             self.takes_size(node, receiver, values)
         return result
+
+    def _of_optional(self, node: Node, name: str, place: Var, held: Optional, arguments: Node | None) -> Expr:
+        """A method of a local optional object ([optional.assign], [optional.observe])."""
+        if name == "value":  # which may throw
+            self.emit(ir.HostAccess((Deref(place),), (), self.span(node)))
+            return Deref(place)
+        if name == "has_value":
+            return opaque(place)
+        values, spans = self.arguments(arguments)
+        span = self.span(node)
+        at = Span(span.path, span.end - 1, span.end - 1)
+        emptied = ir.Assign(place, NULL, at)
+        if self.file.index.has(held.cls, held.cls.destructor):
+            site = Site(at, "", "", ";", blocked="an optional ends what it holds")
+            call = ir.Call(f"{held.cls.name}::{held.cls.destructor}", (), at, at, at.end, site, (), held.place)
+            self.emit(ir.If(ir.Test("held", place, "it holds something"), (emptied, call), (), at))
+        else:
+            self.emit(emptied)
+        self.emit(ir.HostAccess((), (held.place,), span))  # its memory is there for the next object
+        if name == "emplace":
+            listed = arguments is not None and any(one.type == "initializer_list" for one in arguments.children)
+            if listed or any(self._may_be_object(value) for value in values):
+                self.file.handed_on.add((held.type.start_byte, held.type.end_byte))
+                return self.unknown("an object that an optional is given", node, (place, held.place, *values))
+            self.initialize(node, held.place, held.cls.name, values, spans)
+            self.emit(ir.Assign(place, Addr(held.place), span))
+        return Opaque(())
+
+    def _may_be_object(self, value: Expr) -> bool:
+        """Whether a value may be an object of a class, rather than a number or a pointer."""
+        kind = self.type_of(value).removeprefix("const ").rstrip(" &")
+        return not (is_number(kind) or is_pointer(kind) or kind in ir.HANDLES or isinstance(value, Const | Addr))
 
     def _makes_elements(self, node: Node, receiver: Expr, kind: str, values: tuple[Expr, ...]) -> None:
         """A container makes an element of what it is given, by reference: a constructor of the program runs, and may

@@ -80,6 +80,8 @@ class File:
     checks: set[str] = field(default_factory=set)  # of headers that are not here
     parameters_of_templates: set[str] = field(default_factory=set)  # that may be other names of variables
     deduced: set[str] = field(default_factory=set)  # the classes of objects that go where any type is taken
+    owned: set[tuple[int, int]] = field(default_factory=set)  # types of containers of which all is lowered
+    handed_on: set[tuple[int, int]] = field(default_factory=set)  # those that get objects made elsewhere after all
     bodies: dict[tuple[str, int, str, bytes, bool], tuple[Node, Source] | None] = field(default_factory=dict)
 
     def begin(self, node: Node) -> None:
@@ -244,6 +246,7 @@ class Scope:
     aliases: dict[str, frozenset[str]] = field(default_factory=dict)  # of namespaces
     # objects, or arrays of so many of them; without a class, memory that is given back
     destroyed: list[tuple[ir.Expr, Class | None, str]] = field(default_factory=list)
+    owners: dict[ir.Expr, ir.Var] = field(default_factory=dict)  # of those that end only if these hold them
     breaks: bool = False  # `break` leaves up to here
     continues: bool = False
     catches: bool = False  # `throw` leaves up to here

@@ -23,6 +23,7 @@ from cudafix.frontends.cuda.declarations import (
 from cudafix.frontends.cuda.lookup import Use
 from cudafix.frontends.cuda.macros import Macro
 from cudafix.frontends.cuda.names import CASTS, NULLS, PASSES, PURE, STANDARD_STREAMS
+from cudafix.frontends.cuda.owners import Optional
 from cudafix.frontends.cuda.second_names import is_memory_of_a_template
 from cudafix.frontends.cuda.terms import (
     FIRST,
@@ -186,6 +187,7 @@ class Expressions:
         self.storage: set[str] = set()  # arrays and containers of a file that pins memory
         self.views: set[str] = set()  # the variables that got what a method of an object that is not seen returns
         self.owning: set[str] = set()  # the smart pointers that read as pointers to local objects
+        self.optional: dict[str, Optional] = {}  # the optional objects that read as pointers to what they hold
         self.numbers: dict[str, str] = {}  # the integers that local constants are
         self.extents: dict[str, str] = {}  # how many elements local arrays have, where it is an integer
         self.bumped: set[str] = set()  # the names assigned in the current loop body and not declared there
@@ -413,6 +415,7 @@ class Expressions:
         self.numbers.pop(resolved, None)
         self.extents.pop(resolved, None)
         self.owning.discard(resolved)
+        self.optional.pop(resolved, None)
         self.used[resolved] = kind
         self.types[resolved] = kind + " &" * reference
         if reference:

@@ -20,7 +20,7 @@ What a reader of the IR should know beyond `cudafix.ir`:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import filterfalse
 
 from tree_sitter import Node
@@ -114,7 +114,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     if parsed.too_many_configurations:
         for function in functions:
             _too_many(function, parsed)
-    assigned, ended = _given_to_templates(found, parsed)
+    assigned, ended = _given_to_templates(found, parsed, file.owned - file.handed_on)
     unique = {variable.name: variable for variable in (*found.globals.values(), *file.statics)}
     for function in functions:
         kinds = {name: element_type(kind) for name, kind in function.types.items()}
@@ -195,11 +195,18 @@ def _lost(parsed: Parsed, found: Declarations, functions: Sequence[ir.Function])
                 yield at, "parse_error"
 
 
-def _given_to_templates(found: Declarations, parsed: Parsed) -> tuple[frozenset[str], frozenset[str]]:
-    """The classes that a file gives templates, in macros and their arguments too (see `template_arguments`)."""
+def _given_to_templates(
+    found: Declarations, parsed: Parsed, owned: Iterable[tuple[int, int]]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """The classes that a file gives templates, in macros and their arguments too (see `template_arguments`), but for
+    the types of containers that are `owned`: of these, all that is made and ended is lowered.
+    """
     if not found.classes and (found.visible is None or not found.visible.classes):
         return frozenset(), frozenset()
-    return found.template_arguments(_with_macros(parsed))
+    text, *others = _with_macros(parsed)
+    for start, end in owned:
+        text = text[:start] + b" " * (end - start) + text[end:]
+    return found.template_arguments([text, *others])
 
 
 def _with_macros(parsed: Parsed) -> list[bytes]:

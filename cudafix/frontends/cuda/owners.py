@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from tree_sitter import Node
 
@@ -27,14 +28,40 @@ GIVEN = re.compile(r"(?:std::)?(shared_ptr|unique_ptr)\s*<.*>", re.DOTALL)
 ALONE = re.compile(r"(?:std::)?(?:shared_ptr|unique_ptr)\s*<\s*([\w:]+)\s*>")
 """The type of a smart pointer that deletes an object of a class."""
 MAKES = re.compile(r"(?:std::)?make_(?:unique|shared)\s*<\s*([\w:]+)\s*>")
-_ASKS = frozenset(("get", "use_count"))
-_COMPARES = frozenset(("==", "!=", "&&", "||"))
+OPTIONAL = re.compile(r"std::optional\s*<\s*([\w:]+)\s*>")
+"""The type of an optional object of a class."""
 
 
-def makes_no_other(name: bytes, declaration: Node, text: bytes, keeps: bool = False) -> bool:
-    """Whether the function around a declaration does nothing with the smart pointer of this name that could make
-    another owner of what it holds, or let it end elsewhere: it asks for the pointer, follows it, tests it or empties
-    it. (Whatever else has this name there is asked for the same.) `keeps`: it does not empty it either.
+class Optional(NamedTuple):
+    """A local optional object: where what it holds is, its class, and the type as it is written."""
+
+    place: Var
+    cls: Class
+    type: Node
+
+
+class Uses(NamedTuple):
+    """What a function may do with an owner that leaves what that holds to it."""
+
+    calls: frozenset[str]  # methods without arguments
+    makes: frozenset[str] = frozenset()  # methods that make what it holds, each a statement by itself
+    empty: frozenset[bytes] = frozenset()  # what it is assigned to be empty
+    compares: frozenset[str] = frozenset(("&&", "||"))
+    subscripts: bool = False
+
+
+_POINTERS = frozenset(("==", "!=", "&&", "||"))
+KEPT = Uses(frozenset(("get", "use_count")), compares=_POINTERS, subscripts=True)
+"""Of a smart pointer that is never empty."""
+HELD = KEPT._replace(calls=KEPT.calls | {"reset"}, empty=frozenset((b"nullptr",)))
+"""Of a smart pointer ([unique.ptr], [util.smartptr.shared])."""
+PERHAPS = Uses(frozenset(("value", "has_value", "reset")), frozenset(("emplace",)))
+"""Of an optional object, which is in the optional: nothing copies or moves it ([optional.optional])."""
+
+
+def makes_no_other(name: bytes, declaration: Node, text: bytes, uses: Uses = HELD) -> bool:
+    """Whether the function around a declaration does nothing else with the owner of this name, which could make
+    another owner of what it holds, or let it end elsewhere. (Whatever else has this name there is asked for the same.)
     """
     body: Node | None = declaration
     while body is not None and body.type not in ("function_definition", "lambda_expression"):
@@ -48,15 +75,13 @@ def makes_no_other(name: bytes, declaration: Node, text: bytes, keeps: bool = Fa
         said = not node.children and node.type != "field_identifier" and text[node.start_byte : node.end_byte] == name
         if said and node.type != "identifier":
             return False  # `T x(name)` reads as a function
-        if said and not _leaves_it(node, text, keeps):
+        if said and not _leaves_it(node, text, uses):
             return False
     return True
 
 
-def _leaves_it(node: Node, text: bytes, keeps: bool) -> bool:
-    """Whether an expression that names a smart pointer leaves it the only owner, and not empty if it `keeps` what it
-    has.
-    """
+def _leaves_it(node: Node, text: bytes, uses: Uses) -> bool:
+    """Whether an expression that names an owner does one of these things with it."""
     around = node.parent
     above = around
     while above is not None and above.type != "function_definition":
@@ -78,21 +103,21 @@ def _leaves_it(node: Node, text: bytes, keeps: bool) -> bool:
                 return False
             called = text[member.start_byte : member.end_byte].decode()
             given = call.child_by_field_name("arguments")
-            return (
-                (called in _ASKS or called == "reset" and not keeps) and given is not None and not given.named_children
-            )
+            if called in uses.makes:
+                return call.parent is not None and call.parent.type == "expression_statement"
+            return called in uses.calls and given is not None and not given.named_children
         case "pointer_expression":
             return sign == "*"
         case "subscript_expression":
-            return around.child_by_field_name("argument") == node
+            return uses.subscripts and around.child_by_field_name("argument") == node
         case "unary_expression":
             return sign == "!"
         case "binary_expression":
-            return sign in _COMPARES
+            return sign in uses.compares
         case "assignment_expression":
             right = around.child_by_field_name("right")
-            empty = right is not None and text[right.start_byte : right.end_byte] == b"nullptr"
-            return sign == "=" and empty and not keeps and around.child_by_field_name("left") == node
+            empty = right is not None and text[right.start_byte : right.end_byte] in uses.empty
+            return sign == "=" and empty and around.child_by_field_name("left") == node
         case kind:
             return kind == "condition_clause"
 

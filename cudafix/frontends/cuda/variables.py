@@ -31,6 +31,7 @@ from cudafix.frontends.cuda.declarations import (
 from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, first_named, is_reference
 from cudafix.frontends.cuda.initializers import CONTAINER
 from cudafix.frontends.cuda.lookup import of_library, renaming, using
+from cudafix.frontends.cuda.owners import Optional
 from cudafix.frontends.cuda.references import OPEN
 from cudafix.frontends.cuda.terms import (
     is_temporary,
@@ -423,6 +424,8 @@ class Variables(Blocks):
             return
         if value is not None and self._sole_object(one, node, value):
             return
+        if self._optional_object(one, node, value):
+            return
         if value is None:
             cls = self.file.index.class_of(kind) if not one.array and not is_pointer(kind) else None
             if cls is not None or self.active(kind):
@@ -609,7 +612,7 @@ class Variables(Blocks):
         shared = "shared" in (one.type if one.type != "auto" else self.raw(value))
         if shared and any("shared_from_this" in base for c in self.file.index.lineage(cls.name) for base in c.bases):
             return False  # it may get other owners by itself
-        if self.memory_of(cls.name, "operator new") or not self._is_left_alone(one, keeps=True):
+        if self.memory_of(cls.name, "operator new") or not self._is_left_alone(one, owners.KEPT):
             return False
         values, spans = self.arguments(arguments) if arguments is not None else ((), ())
         self.copied(node, made, values)
@@ -623,13 +626,41 @@ class Variables(Blocks):
         self.owning.add(var.name)
         return True
 
-    def _is_left_alone(self, one: Declared, keeps: bool = False) -> bool:
-        """Whether nothing in the function makes another owner of what a smart pointer holds."""
+    def _optional_object(self, one: Declared, node: Node, value: Node | None) -> bool:
+        """A local optional object of a class, which only this function makes and ends, where the text says so: the
+        variable reads as a pointer to it, null while there is none ([optional.assign], [optional.dtor]).
+        """
+        around = node.parent
+        written = around.child_by_field_name("type") if around is not None else None
+        found = owners.OPTIONAL.fullmatch(one.type)
+        cls = self.file.index.class_of(found[1]) if found is not None else None
+        if cls is None or around is None or written is None or around.type != "declaration" or one.array:
+            return False
+        if len(around.children_by_field_name("declarator")) != 1 or self.raw(written) != one.type:
+            return False
+        made = value is not None and self.raw(value) not in ("{}", "std::nullopt")
+        if made or cls.deleter or not self._is_left_alone(one, owners.PERHAPS):
+            return False
+        var = self.declare(one.name, f"{cls.name} *", one.node)
+        held = self.temporary(cls.name)
+        self.emit(self._fresh(held, replace(one, type=cls.name), node))
+        self.emit(ir.Declare(var, f"{cls.name} *", False, self.span(node)))
+        self.emit(ir.Assign(var, NULL, self.span(node)))
+        if self.file.index.has(cls, cls.destructor):
+            self.scopes[-1].destroyed.append((held, cls, ""))
+            self.scopes[-1].owners[held] = var
+        self.owning.add(var.name)
+        self.optional[var.name] = Optional(held, cls, written)
+        self.file.owned.add((written.start_byte, written.end_byte))
+        return True
+
+    def _is_left_alone(self, one: Declared, uses: owners.Uses = owners.HELD) -> bool:
+        """Whether nothing in the function makes another owner of what this one holds."""
         name = one.name.encode()
         word = re.compile(rb"\b%s\b" % re.escape(name))
         if self.source.shift or any(word.search(macro.body) for macro in self.file.macros.values()):
             return False
-        return owners.makes_no_other(name, one.node, self.source.text, keeps)
+        return owners.makes_no_other(name, one.node, self.source.text, uses)
 
     def _own_allocator(self, var: Var, kind: str, span: Span) -> None:
         """The memory of a container with an allocator that is not the library's may be pinned or managed."""

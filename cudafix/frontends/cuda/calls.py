@@ -36,7 +36,6 @@ from cudafix.frontends.cuda.names import (
     QUIET,
     UNEVALUATED,
 )
-from cudafix.frontends.cuda.owners import Optional
 from cudafix.frontends.cuda.terms import deref, matters, opaque
 from cudafix.ir import NULL, Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
 from cudafix.models.types import is_standard
@@ -815,8 +814,8 @@ class Calls(Initializers):
             self.begin_unseen(node, receiver, kind)
         if not arrow and isinstance(receiver, Var) and receiver.name in self.owning and name == "get":
             return receiver
-        if not arrow and isinstance(receiver, Var) and (held := self.optional.get(receiver.name)) is not None:
-            return self._of_optional(node, name, receiver, held, arguments)
+        if not arrow and isinstance(receiver, Var) and receiver.name in self.optional:
+            return self._of_optional(node, name, receiver, arguments)
         if name in self.file.macros:
             self.unwritten.add("")  # it stands for any method
         kind = self.type_of(receiver)
@@ -891,15 +890,29 @@ class Calls(Initializers):
             self.takes_size(node, receiver, values)
         return result
 
-    def _of_optional(self, node: Node, name: str, place: Var, held: Optional, arguments: Node | None) -> Expr:
+    def _of_optional(self, node: Node, name: str, place: Var, arguments: Node | None) -> Expr:
         """A method of a local optional object ([optional.assign], [optional.observe])."""
         if name == "value":  # which may throw
             self.emit(ir.HostAccess((Deref(place),), (), self.span(node)))
             return Deref(place)
         if name == "has_value":
             return opaque(place)
+        listed = arguments is not None and any(one.type == "initializer_list" for one in arguments.children)
         values, spans = self.arguments(arguments)
-        span = self.span(node)
+        self.emptied(node, place)
+        if name != "emplace":
+            return Opaque(())
+        held = self.optional[place.name]
+        if listed or any(map(self._may_be_object, values)):
+            self.file.handed_on.add((held.type.start_byte, held.type.end_byte))
+            return self.unknown("an object that an optional is given", node, (place, held.place, *values))
+        self.initialize(node, held.place, held.cls.name, values, spans)
+        self.emit(ir.Assign(place, Addr(held.place), self.span(node)))
+        return Opaque(())
+
+    def emptied(self, node: Node, place: Var) -> Expr:
+        """A local optional object ends what it holds."""
+        held, span = self.optional[place.name], self.span(node)
         at = Span(span.path, span.end - 1, span.end - 1)
         emptied = ir.Assign(place, NULL, at)
         if self.file.index.has(held.cls, held.cls.destructor):
@@ -909,13 +922,6 @@ class Calls(Initializers):
         else:
             self.emit(emptied)
         self.emit(ir.HostAccess((), (held.place,), span))  # its memory is there for the next object
-        if name == "emplace":
-            listed = arguments is not None and any(one.type == "initializer_list" for one in arguments.children)
-            if listed or any(self._may_be_object(value) for value in values):
-                self.file.handed_on.add((held.type.start_byte, held.type.end_byte))
-                return self.unknown("an object that an optional is given", node, (place, held.place, *values))
-            self.initialize(node, held.place, held.cls.name, values, spans)
-            self.emit(ir.Assign(place, Addr(held.place), span))
         return Opaque(())
 
     def _may_be_object(self, value: Expr) -> bool:

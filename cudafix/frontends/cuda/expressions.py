@@ -1262,6 +1262,9 @@ class Expressions:
         operator = node.child_by_field_name("operator")
         if left is None or right is None:
             return self._other(node)
+        owner = self.local(self.raw(left)) if left.type == "identifier" else None
+        if isinstance(owner, Var) and owner.name in self.optional:  # it is assigned nothing but `std::nullopt`
+            return self.emptied(node, owner)
         if left.type == "subscript_expression" and self._declares(left):
             place = self.lvalue(right)
             name = _REFERENCE_TO_ARRAY.search(self.raw(left))
@@ -1767,6 +1770,9 @@ class Expressions:
         raise NotImplementedError
 
     def keeps_copy(self, node: Node, value: Expr) -> None:
+        raise NotImplementedError
+
+    def emptied(self, node: Node, place: Var) -> Expr:
         raise NotImplementedError
 
     def emit_call(

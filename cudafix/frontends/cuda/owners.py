@@ -55,7 +55,7 @@ KEPT = Uses(frozenset(("get", "use_count")), compares=_POINTERS, subscripts=True
 """Of a smart pointer that is never empty."""
 HELD = KEPT._replace(calls=KEPT.calls | {"reset"}, empty=frozenset((b"nullptr",)))
 """Of a smart pointer ([unique.ptr], [util.smartptr.shared])."""
-PERHAPS = Uses(frozenset(("value", "has_value", "reset")), frozenset(("emplace",)))
+PERHAPS = Uses(frozenset(("value", "has_value", "reset")), frozenset(("emplace",)), frozenset((b"std::nullopt",)))
 """Of an optional object, which is in the optional: nothing copies or moves it ([optional.optional])."""
 
 
@@ -117,7 +117,10 @@ def _leaves_it(node: Node, text: bytes, uses: Uses) -> bool:
         case "assignment_expression":
             right = around.child_by_field_name("right")
             empty = right is not None and text[right.start_byte : right.end_byte] in uses.empty
-            return sign == "=" and empty and around.child_by_field_name("left") == node
+            alone = around.parent is not None and around.parent.type == "expression_statement"  # it gives a reference
+            return sign == "=" and empty and alone and around.child_by_field_name("left") == node
+        case "conditional_expression":
+            return around.child_by_field_name("condition") == node
         case kind:
             return kind == "condition_clause"
 

@@ -366,6 +366,8 @@ class Tree:
         return self._around(tuple(program)).differs(path)
 
     def _around(self, program: tuple[str, ...]) -> Surroundings:
+        if not program:
+            return Surroundings(self, ())  # of this tree's files, and not of those that it is a part of
         if program not in self.around:
             self.around[program] = Surroundings(self, program)
         return self.around[program]

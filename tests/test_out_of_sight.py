@@ -162,6 +162,7 @@ ENDS = {
     "what a function returns is an argument": "use(make(d, other));",
     "what a function returns is kept": "{ auto b = make(d, other); }",
     "a variable whose type is not written": "{ auto b = B(d, other); }",
+    "what may be there": "{ std::optional<B> b; b.emplace(d, other); }",
     "an element of a local array": f"{LOUD} {{ C c[2]; c[0].p = d; c[0].s = other; }}",
     "a class in a function": f"{LOUD} {{ C c; c.p = d; c.s = other; }}",
     "a member of a class in a function": "struct C { B b; C(int *p, cudaStream_t s) : b(p, s) {} }; { C c(d, other); }",
@@ -199,7 +200,6 @@ OWNED = {
     "a smart pointer gets the object later": "B *raw = new B(e, other); std::unique_ptr<B> b(raw); raw->p = d;",
     "a container makes the object": "std::vector<B> v; v.emplace_back(d, other);",
     "a container gets the object": "std::vector<B> v; v.push_back(B(d, other));",
-    "what may be there": "std::optional<B> b; b.emplace(d, other);",
 }
 
 
@@ -242,7 +242,6 @@ MADE = {
     "an element of a container": ("", "std::vector<Filter> x(2); x[0].go(other);"),
     "an element that a container makes": ("", "std::vector<Filter> x; x.emplace_back(); x[0].go(other);"),
     "what smart pointers own": ("", "auto x = std::make_unique<Filter>(); auto y = std::move(x); y->go(other);"),
-    "what may be there": ("", "std::optional<Filter> x; x.emplace(); x->go(other);"),
     "a global": ("static Filter x;", "x.go(other);"),
     "a static of a function": ("Filter &get() { static Filter x; return x; }", "get().go(other);"),
     "a container in another class": (

@@ -22,20 +22,25 @@ _IMPORTS = re.compile(
 
 class Headers:
     """The files that `#include` lines may mean: those for which `exists` holds, by their names (`named`), and in which
-    folders the build looks for the headers of a source.
+    folders the build looks for the headers of a source. `mains` are the sources with `main` in a folder.
     """
 
     def __init__(
-        self, exists: Exists, named: Callable[[str], Sequence[str]], folders: Mapping[str, tuple[str, ...]]
+        self,
+        exists: Exists,
+        named: Callable[[str], Sequence[str]],
+        folders: Mapping[str, tuple[str, ...]],
+        mains: Callable[[str], Sequence[str]] = lambda _: (),
     ) -> None:
         self._exists = exists
         self._named = named
         self._folders = folders
+        self._mains = mains
 
     def find(self, path: str, target: str) -> str | None:
         """The file that an `#include` means, in quotes or brackets. In brackets not the folder of the file comes first
         but those of the options (C++17, 19.2 [cpp.include]); without options, of several of one name the nearest. A
-        name in brackets that the compiler, the system or the toolkit provides is theirs, where nothing says otherwise.
+        name in brackets that the compiler, the system or the toolkit provides is no file of another program.
         """
         name, by_option = target.strip('<>"'), target.startswith("<")
         direct = os.path.normpath(os.path.join(os.path.dirname(path), name))
@@ -43,10 +48,21 @@ class Headers:
             return direct
         wanted = os.path.normpath(name)
         found = self._by_option(path, name)
-        if not found and not (by_option and name in PROVIDED):
+        if not found:
             ending = os.sep + wanted.lstrip("./")
             found = [p for p in self._named(os.path.basename(wanted)) if p == wanted or p.endswith(ending)]
+            if by_option and name in PROVIDED:
+                found = [p for p in found if not self._is_of_another_program(p, path)]
         return max(found, key=lambda p: (shared_folders(p, path), -len(p))) if found else None
+
+    def _is_of_another_program(self, header: str, path: str) -> bool:
+        """Whether a folder around a header that is not around the file has a `main`."""
+        folder = os.path.dirname(header)
+        while folder and folder != os.path.dirname(folder) and not path.startswith(os.path.join(folder, "")):
+            if self._mains(folder):
+                return True
+            folder = os.path.dirname(folder)
+        return False
 
     def _by_option(self, path: str, name: str) -> list[str]:
         """What the options of the build find: of a source its own; of a header, those of all that are compiled."""

@@ -162,7 +162,9 @@ class Tree:
         self.files = Files.of(texts)
         self.folders = dict(include_folders)
         self.built_in = dict(constants)
-        self.headers = Headers(self.files.__contains__, lambda name: self.by_name.get(name, ()), self.folders)
+        self.headers = Headers(
+            self.files.__contains__, lambda name: self.by_name.get(name, ()), self.folders, self.mains_of
+        )
         for path in self.files:
             self.by_name.setdefault(os.path.basename(path), []).append(path)
         if any(path.endswith(prefilter.SUFFIX) and self.is_candidate(path) for path in self.files):

@@ -96,6 +96,8 @@ def test_of_two_sources_the_nearer_is_meant() -> None:
         (b"#include <unistd.h>", "other/unistd.h", {}, False),
         (b"#include <cuda.h>", "other/cuda.h", {}, False),
         (b"#include <sys/time.h>", "other/sys/time.h", {}, False),
+        (b"#include <unistd.h>", "compat/unistd.h", {}, True),
+        (b"#include <unistd.h>", "app/compat/unistd.h", {}, True),
         (b"#include <unistd.h>", "app/unistd.h", {}, True),
         (b"#include <unistd.h>", "other/unistd.h", {"app/main.cu": ("other",)}, True),
         (b'#include "unistd.h"', "other/unistd.h", {}, True),
@@ -105,16 +107,19 @@ def test_of_two_sources_the_nearer_is_meant() -> None:
         "of the system",
         "of the toolkit",
         "in a folder of the system",
+        "in a folder without a program",
+        "below the source",
         "beside the source",
         "where the compilation database looks",
         "in quotes",
         "of the project",
     ],
 )
-def test_a_header_in_brackets_that_the_system_has_is_none_of_the_tree(
+def test_a_header_in_brackets_that_the_system_has_is_none_of_another_program(
     line: bytes, header: str, folders: dict[str, tuple[str, ...]], linked: bool
 ) -> None:
     files = {"app/main.cu": line + MAIN.partition(b"\n")[2].partition(b"\n")[2], header: HEADER}
+    files["other/main.c"] = b"int main() { return 0; }\n"
     tree = Tree(files, include_folders=tuple(folders.items()))
     (program,) = (one for cluster in clusters_of(tree) for one in cluster)
     assert (header in program) == linked

@@ -22,6 +22,7 @@ from cudafix.ordering.frames import ANY_ELEMENT, LAMBDA, Frame, State, joined
 from cudafix.ordering.machine import UNKNOWN_STREAM, Followed, leading_parts
 from cudafix.ordering.memory import Values
 from cudafix.ordering.operations import Operations
+from cudafix.ordering.paths import array_of
 from cudafix.ordering.plain import NUMBERS
 from cudafix.ordering.program import Operation, Overlay, Point, Wrong
 from cudafix.ordering.reach import THREAD, Reach, Within
@@ -662,7 +663,7 @@ class Calls(Operations):
         for value in leads:
             if isinstance(value, mem.Ref):
                 root, path = value.cell
-                places.append((root, path[:-1] if path and path[-1][0] == "at" else path))
+                places.append((root, array_of(path)))
             elif isinstance(value, mem.Ptr) and value.object != mem.EXTERNAL:
                 places.append((("memory", value.object, ""), ()))
             elif isinstance(value, mem.Handle):
@@ -978,7 +979,7 @@ class Calls(Operations):
         if place is None:
             return
         root, path = place
-        base = path[:-1] if path and path[-1][0] == "at" else path
+        base = array_of(path)
         for inner, held in state.env.under((root, base)):
             if mem.has_queue(held) or state.env.leads_to_owner(held):
                 yield (root, (*base, *inner)), held

@@ -23,6 +23,7 @@ from cudafix.ordering.frames import ANY_ELEMENT, LAMBDA, Catching, Frame, State,
 from cudafix.ordering.machine import Followed, leading_parts
 from cudafix.ordering.memory import Cell, Root, Values
 from cudafix.ordering.pageable import has_its_own, shows_elements_of_others
+from cudafix.ordering.paths import array_of
 from cudafix.ordering.plain import NUMBERS, beside_elements, stored_as_bytes
 from cudafix.ordering.program import Key, Outcome, Overlay, Point, Site, Wrong, key_of
 from cudafix.ordering.reach import Within
@@ -761,7 +762,7 @@ class Engine(Chosen):
         numbers_in = [
             (root, (*base, *inner))
             for root, path in places
-            for base in (path[:-1] if array and path and path[-1][0] == "at" else path,)
+            for base in (array_of(path) if array else path,)
             for inner, values in state.env.under((root, base))
             if mem.has_number(values)
             and not mem.leading(values)

@@ -20,6 +20,7 @@ from cudafix.ordering.frames import LAMBDA, Catching, Frame, Meaning, State
 from cudafix.ordering.memory import Cell, Root, Values
 from cudafix.ordering.moving import BEHIND, Moving, Node
 from cudafix.ordering.pageable import NAMES, element_of, has_its_own, holds_in_place, owns_pageable_elements
+from cudafix.ordering.paths import array_of
 from cudafix.ordering.plain import ADDRESS, NUMBERS, as_held, number_type
 from cudafix.ordering.program import Key, Object, Obstacle, Operation, Outcome, Overlay, Point, Violation, Wrong
 from cudafix.ordering.reach import Reach
@@ -926,7 +927,7 @@ class Machine:
     def written_as_bytes(self, state: State, places: Iterable[Cell]) -> None:
         """Somebody writes bytes into places: each address or handle that they hold may be another one from here on."""
         for root, path in list(places):
-            base = path[:-1] if path and path[-1][0] == "at" else path
+            base = array_of(path)
             for inner, values in state.env.under((root, base)):
                 if mem.leading(values):
                     cell = root, (*base, *inner)
@@ -938,7 +939,7 @@ class Machine:
         cells = [cell for v in values if (cell := mem.at(v, "0")) is not None and cell[0] != _OUT_OF_SIGHT]
         found: list[Cell] = []
         for root, path in cells:
-            base = path[:-1] if path and path[-1][0] == "at" else path
+            base = array_of(path)
             if any(mem.leading(held) for _, held in state.env.under((root, base))):
                 found.append((root, path))
         return found

@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 from cudafix import ir
 from cudafix.ordering.paths import ANY as ANY
 from cudafix.ordering.paths import FIRST as FIRST
-from cudafix.ordering.paths import Index, is_unique, is_vaguer, kind_of, within_itself
+from cudafix.ordering.paths import Index, array_of, is_unique, is_vaguer, kind_of, within_itself
 from cudafix.ordering.paths import Path as Path
 from cudafix.ordering.paths import Step as Step
 from cudafix.ordering.paths import covers as covers
@@ -331,11 +331,6 @@ class Cells(dict[Path, Values]):
 _FEW = 8  # so many places are looked through as fast as they are found in an index
 NO_CELLS = Cells()
 _NO_ROOTS: dict[Root, Cells] = {}
-
-
-def _array_of(path: Path) -> Path:
-    """The place of the array that the place at a path is an element of; that one if it is no element."""
-    return path[:-1] if path and path[-1][0] == "at" else path
 
 
 def _or_unset(values: Values, holds: bool = False) -> Values:
@@ -928,7 +923,7 @@ class Environment:
             return found | self.puns.held(inner) if self.puns and self.puns.has(root, inner) else found
         if isinstance(value, Ref):
             root, path = value.cell
-            base, inner = _array_of(path), self[root]
+            base, inner = array_of(path), self[root]
             if not (self._overlaid and self.is_overlaid(base)) and not (self.puns and self.puns.has(root, inner)):
                 return inner.content(base)
         return NOTHING.union(*[values for _, values in self.inside(value)])
@@ -945,7 +940,7 @@ class Environment:
             root, path = value.cell
             if self.puns and self.puns.has(root, self[root]):
                 yield path, self.read((root, path))
-            base = _array_of(path)
+            base = array_of(path)
             yield from self.under((root, base))
             if self._overlaid and self.is_overlaid(base):
                 yield from self._through_others(self[root], base, NOTHING)

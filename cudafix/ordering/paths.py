@@ -99,6 +99,11 @@ def overlaps(a: Path, b: Path) -> bool:
     return True
 
 
+def array_of(path: Path) -> Path:
+    """The place of the array that the place at a path is an element of; that one if it is no element."""
+    return path[:-1] if path and path[-1][0] == "at" else path
+
+
 @lru_cache(maxsize=1 << 14)
 def kind_of(path: Path) -> Path:
     """Equal for all paths that may overlap: they lead through the same fields."""

@@ -14,7 +14,7 @@ from cudafix.ordering.calls import Calls
 from cudafix.ordering.frames import State
 from cudafix.ordering.machine import FOR_THE_DEVICE, UNKNOWN_STREAM
 from cudafix.ordering.memory import Values
-from cudafix.ordering.paths import Index
+from cudafix.ordering.paths import Index, array_of
 from cudafix.ordering.plain import holds_numbers
 from cudafix.ordering.program import lacks_stream, stream_arguments
 from cudafix.ordering.state import Bits, Stream, numbers
@@ -293,7 +293,7 @@ class Roles(Calls):
         """What `std::swap` is given: of an array, which decays to the address of its first element, all of it."""
         if isinstance(expr, ir.Addr):
             cells = self.cells(state, expr.base)
-            return [(root, path[:-1] if path and path[-1][0] == "at" else path) for root, path in cells]
+            return [(root, array_of(path)) for root, path in cells]
         return self.cells(state, expr)
 
     def _put_in(self, call: ir.Call, args: Arguments, state: State) -> bool:

@@ -575,9 +575,8 @@ class Declarations:
     refers: dict[str, set[str]] = field(default_factory=dict)  # to what they return references ("": to nothing)
     stand_for: dict[str, tuple[str, ...]] = field(default_factory=dict)  # what all other names of types stand for
     gives_references: bool = False  # parameters of templates may be references
-    constants: frozenset[str] = (
-        frozenset()
-    )  # of the build and of including files: no macros of headers that are not here
+    # of the build and of including files: no macros of headers that are not here
+    constants: frozenset[str] = frozenset()
     visible: Declarations | None = None
     local: dict[str, dict[str, Class]] = field(default_factory=dict)  # the classes in function bodies, by function
     inside: str = ""  # the function that is lowered

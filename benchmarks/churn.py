@@ -20,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from cudafix import nvcc
+from cudafix.verify import nvcc
 
 PROGRAMS = Path(__file__).with_name("churn")
 VARIANTS = ("before", "after", "hoisted")

@@ -15,9 +15,10 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from cudafix import discovery, driver
-from cudafix.config import Config
 from cudafix.findings import Report
+from cudafix.pipeline import driver
+from cudafix.project import discovery
+from cudafix.project.config import Config
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from benchmarks import generate_tree

@@ -21,10 +21,10 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from cudafix import build, discovery
-from cudafix.config import Config
-from cudafix.driver import analyze
 from cudafix.findings import Safety
+from cudafix.pipeline.driver import analyze
+from cudafix.project import build, discovery
+from cudafix.project.config import Config
 
 PAIRS = "stream_ordered_pairs"
 PYTHON_PAIRS = f"python_{PAIRS}"

@@ -17,10 +17,12 @@ from typing import Any
 
 START = time.process_time()
 
-from cudafix import build, discovery, driver, programs, selection  # noqa: E402 this import is a phase
-from cudafix.cluster import Cluster  # noqa: E402
-from cudafix.config import Config  # noqa: E402
-from cudafix.tree import Tree, Variant  # noqa: E402
+from cudafix.pipeline import driver, programs  # noqa: E402
+from cudafix.pipeline.cluster import Cluster  # noqa: E402
+from cudafix.pipeline.tree import Tree, Variant  # noqa: E402
+from cudafix.project import build, discovery  # noqa: E402
+from cudafix.project.config import Config  # noqa: E402
+from cudafix.report import selection  # noqa: E402 this import is a phase
 
 LOADED = time.process_time()
 

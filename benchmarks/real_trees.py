@@ -31,11 +31,12 @@ from typing import Any
 import tree_sitter
 import tree_sitter_cuda
 
-from cudafix import discovery, edits
-from cudafix.config import Config
-from cudafix.driver import analyze
 from cudafix.findings import Edit, Report, Safety
 from cudafix.frontends.python.notebook import Notebooks
+from cudafix.pipeline.driver import analyze
+from cudafix.project import discovery
+from cudafix.project.config import Config
+from cudafix.rewrite import edits
 
 SEEDS = ("1", "2")
 PYTHON = (".py", ".ipynb")

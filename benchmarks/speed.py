@@ -33,8 +33,9 @@ from itertools import cycle
 from pathlib import Path
 from typing import NamedTuple
 
-from cudafix import discovery
-from cudafix.config import Config
+from cudafix.project import discovery
+from cudafix.project.config import Config
+from cudafix.project.paths import SUFFIXES
 
 COLD, WARM, ONE = "cudafix, cold", "cudafix, warm", "cudafix, one file changed"
 PEER = "ast-grep"
@@ -144,7 +145,7 @@ def contenders(folder: Path, scratch: Path, sizes: Mapping[str, int], library: P
     if ast_grep is None or cudafix is None:
         raise SystemExit("speed: pip install -e '.[bench]'")
     own = library or grammar(scratch)
-    globs = [f"*{suffix}" for suffix in sorted(discovery.SUFFIXES) if suffix not in (".py", ".ipynb")]
+    globs = [f"*{suffix}" for suffix in sorted(SUFFIXES) if suffix not in (".py", ".ipynb")]
     language = {"libraryPath": str(own.resolve()), "extensions": ["cu"], "languageSymbol": "tree_sitter_cuda"}
     # JSON is YAML
     settings = {

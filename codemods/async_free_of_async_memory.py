@@ -46,10 +46,10 @@ from collections.abc import Iterator
 
 from cudafix import ir
 from cudafix.codemod import Codemod
-from cudafix.defects import Context, Proposal
-from cudafix.naming import DEFAULT
 from cudafix.ordering.program import Key, Overlay, StreamName, Violation, Wrong, key_of
-from cudafix.repair import moved_call
+from cudafix.rewrite.defects import Context, Proposal
+from cudafix.rewrite.naming import DEFAULT
+from cudafix.rewrite.repair import moved_call
 
 CODEMOD = Codemod(
     name="async_free_of_async_memory",

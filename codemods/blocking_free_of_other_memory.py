@@ -41,8 +41,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cudafix.codemod import Codemod
-from cudafix.defects import Context, Proposal
 from cudafix.ordering.program import Violation, Wrong
+from cudafix.rewrite.defects import Context, Proposal
 
 CODEMOD = Codemod(
     name="blocking_free_of_other_memory",

@@ -46,9 +46,9 @@ from collections.abc import Iterator
 
 from cudafix import ir
 from cudafix.codemod import Codemod
-from cudafix.defects import Context, Proposal
 from cudafix.ordering.program import Overlay, Violation, Wrong, key_of
-from cudafix.statements import moved_before
+from cudafix.rewrite.defects import Context, Proposal
+from cudafix.rewrite.statements import moved_before
 
 CODEMOD = Codemod(
     name="free_before_stream_destroy",

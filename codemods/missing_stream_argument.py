@@ -43,11 +43,11 @@ from collections.abc import Iterator
 
 from cudafix import ir
 from cudafix.codemod import Codemod
-from cudafix.defects import Context, Proposal
 from cudafix.findings import Edit
-from cudafix.naming import DEFAULT
 from cudafix.ordering.program import Overlay, StreamName, Violation, Wrong, key_of
-from cudafix.repair import with_stream
+from cudafix.rewrite.defects import Context, Proposal
+from cudafix.rewrite.naming import DEFAULT
+from cudafix.rewrite.repair import with_stream
 
 CODEMOD = Codemod(
     name="missing_stream_argument",

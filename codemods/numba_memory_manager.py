@@ -65,8 +65,8 @@ from cudafix.codemod import Codemod
 from cudafix.findings import Assumption, Edit, Finding, Place, Refusal, Runs, Safety
 from cudafix.frontends.python import conditions, streams
 from cudafix.frontends.python.placement import behind_imports, fresh_name, name_of_module
-from cudafix.frontends.python.prefilter import NOTEBOOK
 from cudafix.frontends.python.uses import File, PythonProgram, Use
+from cudafix.project.prefilter import NOTEBOOK
 from cudafix.refusals import REFUSALS
 
 CODEMOD = Codemod(

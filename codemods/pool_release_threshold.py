@@ -84,9 +84,9 @@ GPU does not, and may run out of memory that is not in use. Where processes shar
 from __future__ import annotations
 
 from cudafix.codemod import Codemod
-from cudafix.config import ALL
 from cudafix.ir import Site
-from cudafix.statements import block, checked
+from cudafix.project.config import ALL
+from cudafix.rewrite.statements import block, checked
 
 CODEMOD = Codemod(
     name="pool_release_threshold",

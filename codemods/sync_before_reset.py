@@ -46,11 +46,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cudafix import ir
-from cudafix import statements as text
 from cudafix.codemod import Codemod
-from cudafix.defects import Context, Proposal
 from cudafix.ordering.program import Overlay, Violation, Wrong, key_of
-from cudafix.repair import Does, Insertion
+from cudafix.rewrite import statements as text
+from cudafix.rewrite.defects import Context, Proposal
+from cudafix.rewrite.repair import Does, Insertion
 
 CODEMOD = Codemod(
     name="sync_before_reset",

@@ -47,8 +47,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cudafix.codemod import Codemod
-from cudafix.defects import Context, Proposal
 from cudafix.ordering.program import Violation, Wrong
+from cudafix.rewrite.defects import Context, Proposal
 
 CODEMOD = Codemod(
     name="wait_before_host_access",

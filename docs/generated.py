@@ -27,15 +27,21 @@ from typing import NamedTuple
 
 import click
 
-from cudafix import codemod, commands, config, discovery, driver, edits, findings, models, selection, suppressions
-from cudafix.cache import Cache
-from cudafix.config import Config, load
+from cudafix import codemod, findings, models
+from cudafix.cli import commands
 from cudafix.findings import ASSUMPTIONS, Report
 from cudafix.models import api
+from cudafix.pipeline import driver
+from cudafix.pipeline.cache import Cache
+from cudafix.project import config
+from cudafix.project.config import Config, load
+from cudafix.project.paths import SUFFIXES
 from cudafix.refusals import REFUSALS
 from cudafix.report import pages as explained
+from cudafix.report import selection, suppressions
+from cudafix.report.selection import Selection, select
 from cudafix.report.terminal import Terminal
-from cudafix.selection import Selection, select
+from cudafix.rewrite import edits
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -302,7 +308,7 @@ def _libraries() -> str:
 
 
 def _suffixes() -> str:
-    return "`" + " ".join(sorted(discovery.SUFFIXES)) + "`\n"
+    return "`" + " ".join(sorted(SUFFIXES)) + "`\n"
 
 
 _API: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (

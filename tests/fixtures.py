@@ -13,16 +13,16 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from cudafix import edits
-from cudafix.config import Config, DefaultStream
-from cudafix.discovery import SUFFIXES
-from cudafix.driver import analyze, prove
 from cudafix.findings import Edit, Report
 from cudafix.frontends.cuda import source
 from cudafix.frontends.python.notebook import Notebooks
-from cudafix.frontends.python.prefilter import SUFFIX
-from cudafix.nvcc import Nvcc
+from cudafix.pipeline.driver import analyze, prove
+from cudafix.project.config import Config, DefaultStream
+from cudafix.project.paths import SUFFIXES
+from cudafix.project.prefilter import SUFFIX
+from cudafix.rewrite import edits
 from cudafix.verify.fixtures import RECORD, fingerprint
+from cudafix.verify.nvcc import Nvcc
 from tests.cases import ROOT, SOURCES, Case, Files
 
 CACHE = ROOT / ".cache" / "nvcc"

@@ -26,12 +26,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from cudafix import discovery, edits
-from cudafix.config import Config
-from cudafix.driver import analyze
 from cudafix.findings import Edit
 from cudafix.frontends.python.notebook import Notebooks
-from cudafix.tree import Tree
+from cudafix.pipeline.driver import analyze
+from cudafix.pipeline.tree import Tree
+from cudafix.project import discovery
+from cudafix.project.config import Config
+from cudafix.rewrite import edits
 from tests.fixtures import errors_in
 
 LIMIT = 2.0

@@ -6,9 +6,9 @@ to move to `other`.
 
 from __future__ import annotations
 
-from cudafix import driver
-from cudafix.config import Config
 from cudafix.findings import Report
+from cudafix.pipeline import driver
+from cudafix.project.config import Config
 
 HEAD = """
 #include <cuda_runtime.h>

@@ -1,7 +1,7 @@
 """Random CUDA host programs as IR: small, allocated and freed in the ways in which real code does it.
 
 `programs()` is a strategy of Hypothesis, which finds the smallest program that fails; `parse` reads one from the text
-that `cudafix.dump` makes of it.
+that `cudafix.ir.dump` makes of it.
 """
 
 from __future__ import annotations
@@ -403,7 +403,7 @@ _LAUNCH = re.compile(r"launch (\w+)\((.*)\)(?: on (.+))?")
 
 
 class Reader:
-    """Reads what `cudafix.dump` writes of a random program, without kernels and styles of checks."""
+    """Reads what `cudafix.ir.dump` writes of a random program, without kernels and styles of checks."""
 
     def __init__(self, text: str) -> None:
         self.lines = [(len(line) - len(line.lstrip()), line.strip()) for line in text.splitlines() if line.strip()]

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cudafix import __version__
-from cudafix.config import Config
-from cudafix.driver import analyze
+from cudafix.pipeline.driver import analyze
+from cudafix.project.config import Config
 from cudafix.report.listing import Listing
 from cudafix.report.machine import FORMATS, render
-from cudafix.selection import select
+from cudafix.report.selection import select
 
 GOLDEN = Path(__file__).parent / "golden"
 TREE = {

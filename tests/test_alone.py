@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix import driver
-from cudafix.config import Config
 from cudafix.findings import Safety
 from cudafix.ordering import alone, calls, engine
+from cudafix.pipeline import driver
+from cudafix.project.config import Config
 
 HEAD = """
 #include <cuda_runtime.h>

@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
-from cudafix import edits, pools
-from cudafix.cache import Cache
-from cudafix.config import Config
-from cudafix.driver import analyze, prove
 from cudafix.findings import Edit, Report, Safety
+from cudafix.pipeline import pools
+from cudafix.pipeline.cache import Cache
+from cudafix.pipeline.driver import analyze, prove
+from cudafix.project.config import Config
+from cudafix.rewrite import edits
 from tests.cases import ROOT
 from tests.test_cli import Cudafix
 from tests.test_notebooks import book

@@ -6,10 +6,10 @@ import textwrap
 
 import pytest
 
-from cudafix import edits
-from cudafix.config import Config
-from cudafix.driver import analyze, prove
 from cudafix.findings import Edit
+from cudafix.pipeline.driver import analyze, prove
+from cudafix.project.config import Config
+from cudafix.rewrite import edits
 
 CUPY = """\
 import cupy as cp

@@ -11,7 +11,7 @@ from typing import NamedTuple, NoReturn
 
 import pytest
 
-from cudafix import cli
+from cudafix.cli import main as cli
 
 KERNEL = "#include <cuda_runtime.h>\n__global__ void {0}_k(float *p) {{ p[0] = 1; }}\n"
 PAIR = "    float *{0};\n    cudaMalloc(&{0}, 4);\n    {1}_k<<<1, 1>>>({0});\n    cudaFree({0});\n"
@@ -184,7 +184,7 @@ def test_options_that_do_not_fit_exit_2_before_anything_is_proved(
     def analyze(*_: object) -> NoReturn:
         raise AssertionError
 
-    monkeypatch.setattr("cudafix.driver.analyze", analyze)
+    monkeypatch.setattr("cudafix.pipeline.driver.analyze", analyze)
     assert check(*options).code == 2
 
 

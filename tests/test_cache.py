@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from cudafix import cache, driver
-from cudafix.cache import Cache
-from cudafix.certificates import Scenes
-from cudafix.cluster import Cluster
-from cudafix.config import Config
 from cudafix.findings import Report
+from cudafix.pipeline import cache, driver
+from cudafix.pipeline.cache import Cache
+from cudafix.pipeline.cluster import Cluster
+from cudafix.project.config import Config
+from cudafix.rewrite.certificates import Scenes
 
 PROGRAM = b"""#include <cuda_runtime.h>
 __global__ void k(float *p) { p[0] = 1; }
@@ -210,7 +210,7 @@ def test_the_oldest_half_goes_when_it_is_full(monkeypatch: pytest.MonkeyPatch) -
 def test_what_decides_is_part_of_the_key() -> None:
     signature = cache.signature()
     assert signature == cache.signature()
-    program = "from cudafix import cache, ir; ir.__file__; print(cache.signature().hex())"
+    program = "from cudafix import ir; from cudafix.pipeline import cache; ir.__file__; print(cache.signature().hex())"
     again = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert again.stdout.strip() == signature.hex()
 
@@ -226,7 +226,7 @@ def test_a_kept_report_is_whole() -> None:
 
 WRITER = """
 import sys
-from cudafix.cache import Cache
+from cudafix.pipeline.cache import Cache
 cache = Cache()
 print("ready", flush=True)
 for n in range(100_000):

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from cudafix import driver
-from cudafix.cache import Cache
-from cudafix.config import Config
 from cudafix.findings import Certificate, Finding, Refusal, Report, Step
+from cudafix.pipeline import driver
+from cudafix.pipeline.cache import Cache
+from cudafix.project.config import Config
 from cudafix.report import words
 from cudafix.report.terminal import PAIRS
 from tests.cases import Case, cases

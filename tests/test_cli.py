@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 import pytest
 
-import cudafix
-from cudafix import cli, commands
-from cudafix.cache import Cache
-from cudafix.config import Config
+from cudafix import __version__, pipeline
+from cudafix.cli import commands
+from cudafix.cli import main as cli
 from cudafix.findings import Assumption, Edit, Finding, Place, Problem, Refusal, Report, Runs, Safety
+from cudafix.pipeline.cache import Cache
+from cudafix.project.config import Config
 
 GIT = shutil.which("git")
 _SITE = re.compile(rb"cudaMalloc(?=\()(.*)")
@@ -83,10 +84,10 @@ class Cudafix:
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Cudafix:
-    driver = ModuleType("cudafix.driver")
+    driver = ModuleType("cudafix.pipeline.driver")
     driver.analyze = analyze  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "cudafix.driver", driver)
-    monkeypatch.setattr(cudafix, "driver", driver, raising=False)
+    monkeypatch.setitem(sys.modules, "cudafix.pipeline.driver", driver)
+    monkeypatch.setattr(pipeline, "driver", driver, raising=False)
     monkeypatch.chdir(tmp_path)
     for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
@@ -293,7 +294,7 @@ def test_a_wrong_option_exits_2(run: Cudafix) -> None:
 
 
 def test_version_and_help_exit_0(run: Cudafix) -> None:
-    assert run("--version").out == f"cudafix {cudafix.__version__}\n".encode()
+    assert run("--version").out == f"cudafix {__version__}\n".encode()
     assert b"apply" in run("--help").out
 
 
@@ -345,11 +346,11 @@ def test_explain_names_the_nearest_page(run: Cudafix) -> None:
 def test_the_way_to_the_analysis_loads_neither_parsers_nor_what_draws(tmp_path: Path) -> None:
     (tmp_path / "a.cu").write_text("cudaMalloc();\n")
     program = (
-        "import os, sys, types; import cudafix; from cudafix.cli import main;"
+        "import os, sys, types; import cudafix.pipeline; from cudafix.cli.main import main;"
         "heavy = {'tree_sitter', 'libcst', 'jinja2', 'pygments', 'asyncio', 'distributed', 'cudafix.ordering'};"
-        "driver = types.ModuleType('cudafix.driver');"
+        "driver = types.ModuleType('cudafix.pipeline.driver');"
         "driver.analyze = lambda *_: os._exit(99 if not heavy & sys.modules.keys() else 98);"
-        "sys.modules['cudafix.driver'] = cudafix.driver = driver;"
+        "sys.modules['cudafix.pipeline.driver'] = cudafix.pipeline.driver = driver;"
         "main(['check', '--no-cache', 'a.cu'])"
     )
     assert subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=False).returncode == 99

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix import driver
-from cudafix.config import Config
 from cudafix.findings import Finding, Report, Safety
+from cudafix.pipeline import driver
+from cudafix.project.config import Config
 
 HEAD = """
 #include <cuda_runtime.h>

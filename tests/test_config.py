@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from cudafix import cli, config, driver
-from cudafix.config import Config, ConfigError, Override
+from cudafix.cli import main as cli
 from cudafix.findings import ASSUMPTIONS, Assumption, Safety
+from cudafix.pipeline import driver
+from cudafix.project import config
+from cudafix.project.config import Config, ConfigError, Override
 
 NAMES = ["stream_ordered_pairs", "wait_between_streams"]
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix import driver, edits
-from cudafix.config import Config
-from cudafix.driver import prove
 from cudafix.findings import Safety
+from cudafix.pipeline import driver
+from cudafix.pipeline.driver import prove
+from cudafix.project.config import Config
+from cudafix.rewrite import edits
 
 HEAD = """
 #include <algorithm>

@@ -10,8 +10,10 @@ from typing import NamedTuple
 
 import pytest
 
-from cudafix import cli, discovery
-from cudafix.config import Config
+from cudafix.cli import main as cli
+from cudafix.project import discovery
+from cudafix.project.config import Config
+from cudafix.project.context import with_context
 from tests.test_baseline import git
 
 MAIN = """#include <cuda_runtime.h>
@@ -84,7 +86,7 @@ def decided(run: Run) -> list[tuple[str, int, str]]:
 
 def read_for(*paths: str, config: Config | None = None) -> list[str]:
     config = config or Config()
-    found = discovery.with_context(discovery.discover(paths, config), config)
+    found = with_context(discovery.discover(paths, config), config)
     assert found.problems == ()
     assert found.context <= found.files.keys()
     return sorted(found.context)

@@ -10,11 +10,12 @@ from pathlib import Path
 import cudafix.codemods
 import pytest
 
-from cudafix import checking, driver
-from cudafix.config import Config
+from cudafix.cli import checking
 from cudafix.models import load
 from cudafix.models.api import Effect
 from cudafix.models.rows import Table
+from cudafix.pipeline import driver
+from cudafix.project.config import Config
 from cudafix.report import machine, pages
 from tests.test_pages import SECTIONS
 

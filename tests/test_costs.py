@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from benchmarks import costs
-from cudafix import cluster, driver
-from cudafix.config import Config
 from cudafix.ordering import check, engine
 from cudafix.ordering.program import Outcome
+from cudafix.pipeline import cluster, driver
+from cudafix.project.config import Config
 
 NOISE = 2.5
 """How much longer than expected a measurement may take beside other work."""

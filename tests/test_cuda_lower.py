@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cudafix import ir
-from cudafix.dump import dump
 from cudafix.frontends.cuda.declarations import plain_name
 from cudafix.frontends.cuda.lower import lower
 from cudafix.frontends.cuda.source import read
-from cudafix.tree import Tree
+from cudafix.ir.dump import dump
+from cudafix.pipeline.tree import Tree
 
 CHECK = """\
 #define CHECK(x) do { cudaError_t e = (x); if (e != cudaSuccess) { printf("%s", cudaGetErrorString(e)); exit(1); } } while (0)

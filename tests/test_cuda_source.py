@@ -8,9 +8,9 @@ from collections.abc import Mapping
 import pytest
 import tree_sitter
 
-from cudafix.files import includes_of
 from cudafix.frontends.cuda.source import Macro, Parsed, for_others, macros_of, read
 from cudafix.frontends.cuda.units import Meaning, Unit, Walk
+from cudafix.project.files import includes_of
 
 
 def parse(text: str, macros: Mapping[str, Macro] | None = None, path: str = "a.cu") -> list[Parsed]:

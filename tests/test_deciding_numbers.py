@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix.config import Config
-from cudafix.driver import analyze
-from cudafix.edits import apply
+from cudafix.pipeline.driver import analyze
+from cudafix.project.config import Config
+from cudafix.rewrite.edits import apply
 from tests.test_ways_to_memory import cases
 
 PROGRAM = """

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix.config import Config
-from cudafix.driver import analyze as analyze_files
 from cudafix.findings import Safety
+from cudafix.pipeline.driver import analyze as analyze_files
+from cudafix.project.config import Config
 from tests.other_stream import MAIN, analyze, check
 from tests.test_ways_to_memory import cases
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix import driver
-from cudafix.config import Config
+from cudafix.pipeline import driver
+from cudafix.project.config import Config
 
 CROSSING = """
 #include <cuda_runtime.h>

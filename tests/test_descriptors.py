@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix.driver import prove
+from cudafix.pipeline.driver import prove
 
 PROGRAM = """
 int main() {

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix import driver
-from cudafix.config import Config
-from cudafix.edits import apply
+from cudafix.pipeline import driver
+from cudafix.project.config import Config
+from cudafix.rewrite.edits import apply
 from tests.fixtures import rewritten
 
 PROGRAM = """

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from cudafix import discovery, files
-from cudafix.config import Config
 from cudafix.findings import Problem
+from cudafix.project import discovery, files
+from cudafix.project.config import Config
 
 CUDA = "cudaFree(p);\n"
 

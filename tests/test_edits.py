@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from cudafix import edits
 from cudafix.findings import Edit
+from cudafix.rewrite import edits
 
 GIT = shutil.which("git")
 NAMES = [

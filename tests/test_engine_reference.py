@@ -17,11 +17,11 @@ import pytest
 from hypothesis import event, find, given, note, settings
 
 from cudafix import ir, models
-from cudafix.dump import dump
-from cudafix.link import Program
+from cudafix.ir.dump import dump
+from cudafix.ir.link import Program
 from cudafix.ordering import check as engine
 from cudafix.ordering.program import Outcome, Overlay
-from cudafix.repair import Group, Plan, Refused, Repair, groups_of, moved_call, static_refusal
+from cudafix.rewrite.repair import Group, Plan, Refused, Repair, groups_of, moved_call, static_refusal
 from tests import reference
 from tests.cases import ROOT
 from tests.random_programs import parse, programs
@@ -31,7 +31,7 @@ ORDER = frozenset({"out_of_order", "needs_device_sync", "stream_destroyed"})
 
 
 def plan_for(module: ir.Module) -> Plan:
-    """The plan for a program of one file, found as `cudafix.driver` finds it."""
+    """The plan for a program of one file, found as `cudafix.pipeline.driver` finds it."""
     whole = Program([module])
     roots = engine.roots(whole)
 

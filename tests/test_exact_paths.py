@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from hypothesis import event, given, note
 
-from cudafix.config import Config
-from cudafix.driver import analyze
-from cudafix.edits import apply
 from cudafix.findings import Safety
+from cudafix.pipeline.driver import analyze
+from cudafix.project.config import Config
+from cudafix.rewrite.edits import apply
 from tests.exact_paths import check
 from tests.random_texts import texts
 

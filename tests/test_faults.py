@@ -18,11 +18,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from cudafix import cli, discovery, driver, execution
-from cudafix.cache import Cache
-from cudafix.cluster import Cluster
-from cudafix.config import Config
+from cudafix.cli import main as cli
 from cudafix.findings import Report
+from cudafix.pipeline import driver, execution
+from cudafix.pipeline.cache import Cache
+from cudafix.pipeline.cluster import Cluster
+from cudafix.project import discovery
+from cudafix.project.config import Config
 from tests.cases import ROOT
 
 GIT = shutil.which("git")
@@ -127,7 +129,7 @@ def test_a_standard_stream_that_is_closed_leads_nowhere(
             os.close(number)
 
     with subprocess.Popen(
-        [sys.executable, "-c", "from cudafix.cli import main; main()", *command.split()],
+        [sys.executable, "-c", "from cudafix.cli.main import main; main()", *command.split()],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=close,
     ) as run:  # fmt: skip
         out, err = run.communicate()
@@ -141,7 +143,7 @@ def test_a_page_holds_any_text_in_a_locale_without_it(tree: Path) -> None:
     (tree / "a.cu").write_text(SOURCE.decode().replace("square", "größe"), encoding="utf-8")
     ascii_only = {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     run = subprocess.run(
-        [sys.executable, "-c", "from cudafix.cli import main; main()", "diff", "--html", "page.html"],
+        [sys.executable, "-c", "from cudafix.cli.main import main; main()", "diff", "--html", "page.html"],
         env=os.environ | ascii_only, capture_output=True, check=False,
     )  # fmt: skip
     assert (run.returncode, b"Traceback" in run.stderr) == (0, False)

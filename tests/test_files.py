@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from cudafix import discovery, files
-from cudafix.cache import Cache
-from cudafix.config import Config
-from cudafix.files import ChangedError, Files, Version
+from cudafix.pipeline import sources
+from cudafix.pipeline.cache import Cache
+from cudafix.project import files
+from cudafix.project.config import Config
+from cudafix.project.files import ChangedError, Files, Version
 
 TEXT = b'#include "a.h"\nint main() { cudaMalloc(&p, 4); } // cudafix: ignore[escapes] x\n'
 
@@ -47,7 +48,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def remembered(cache: Cache | None = None) -> Files:
-    found = discovery.remembered(["."], Config(), cache or Cache())
+    found = sources.remembered(["."], Config(), cache or Cache())
     assert found.problems == ()
     return found.files
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cudafix import nvcc
+from cudafix.verify import nvcc
 from tests import fixtures
 from tests.cases import FIXTURES, ROOT, Case, cases, folders, load
 

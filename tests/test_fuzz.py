@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from cudafix.config import Config
-from cudafix.driver import analyze
+from cudafix.pipeline.driver import analyze
+from cudafix.project.config import Config
 from tests.cases import ROOT
 from tests.fuzz import LIMIT, complaint, mutated, seeds_of
 

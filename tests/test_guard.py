@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from cudafix import cli, nvcc
-from cudafix.config import Config
-from cudafix.driver import analyze, prove
-from cudafix.edits import apply
+from cudafix.cli import main as cli
 from cudafix.findings import Edit, Finding
-from cudafix.guard import CONDITION, guarded
-from cudafix.selection import Selection, select
+from cudafix.pipeline.driver import analyze, prove
+from cudafix.project.config import Config
+from cudafix.report.selection import Selection, select
+from cudafix.rewrite.edits import apply
+from cudafix.rewrite.guard import CONDITION, guarded
+from cudafix.verify import nvcc
 from tests.cases import Case, cases
 from tests.fixtures import sources_of
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix.config import Config
-from cudafix.driver import analyze
-from cudafix.edits import apply
 from cudafix.findings import Report
+from cudafix.pipeline.driver import analyze
+from cudafix.project.config import Config
+from cudafix.rewrite.edits import apply
 
 HEAD = "#include <cuda_runtime.h>\n#include <vector>\n__global__ void k(int *p) { p[0] = 1; }\n"
 STREAM = "cudaStream_t s;\n    cudaStreamCreate(&s);\n    "

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix.config import Config
-from cudafix.driver import analyze, prove
 from cudafix.findings import Safety
+from cudafix.pipeline.driver import analyze, prove
+from cudafix.project.config import Config
 
 PROGRAM = """
 __global__ void k(int *p) { *p = 42; }

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cudafix import discovery
-from cudafix.config import Config
-from cudafix.ignore import Ignore
+from cudafix.project import discovery
+from cudafix.project.config import Config
+from cudafix.project.ignore import Ignore
 
 GIT = shutil.which("git")
 FILES = ["a.cu", "b.cu", "x/a.cu", "x/b.cu", "x/y/a.cu", "x/y/ab.cu", "y/x/a.cu", "y/b.cu", "[a].cu", "y/!a.cu"]

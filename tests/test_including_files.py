@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix.config import Config
-from cudafix.driver import analyze
-from cudafix.programs import clusters_of
-from cudafix.tree import Tree
+from cudafix.pipeline.driver import analyze
+from cudafix.pipeline.programs import clusters_of
+from cudafix.pipeline.tree import Tree
+from cudafix.project.config import Config
 
 HELPER = b"void fill(float *p, int n) { LOOK(n); for (int i = 0; i < n; i++) p[i] = SCALE(i); }\n"
 MAIN = b"""

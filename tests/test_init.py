@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cudafix import cli, codemod, config
+from cudafix import codemod
+from cudafix.cli import main as cli
 from cudafix.findings import ASSUMPTIONS
+from cudafix.project import config
 
 SOURCE = (
     '#include "err.h"\nint main() { float *d; RUN_IT(cudaMalloc(&d, 4)); CHECK(cudaFree(d)); if (cudaFree(0)) {} }\n'

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from cudafix.cli import main
-from cudafix.config import Config
+from cudafix.cli.main import main
 from cudafix.findings import Problem
-from cudafix.selection import Selection
+from cudafix.project.config import Config
+from cudafix.report.selection import Selection
 
 ROOT = Path(__file__).parents[1]
 PAIRS = ROOT / "fixtures" / "stream_ordered_pairs"
@@ -36,7 +36,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def answered(tree: Path, answers: str, editor: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from cudafix.cli import main; main()", "apply", "--interactive"]
+    command = [sys.executable, "-c", "from cudafix.cli.main import main; main()", "apply", "--interactive"]
     environment = {"EDITOR": str(editor), "VISUAL": str(editor)} if editor is not None else {}
     run = subprocess.run(
         command, cwd=tree, input=answers, capture_output=True, text=True, check=False, env={**os.environ, **environment}
@@ -175,7 +175,7 @@ int main() {
 
 def on_a_terminal(tree: Path, answers: str, **environment: str) -> str:
     """What a terminal gets."""
-    command = [sys.executable, "-c", "from cudafix.cli import main; main()", "apply", "--interactive"]
+    command = [sys.executable, "-c", "from cudafix.cli.main import main; main()", "apply", "--interactive"]
     terminal, theirs = pty.openpty()
     inherited = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
     how = {**inherited, "TERM": "xterm", **environment}
@@ -209,7 +209,7 @@ def test_an_edited_fix_is_proved_with_the_default_stream_of_the_build(
         asked.append(config)
         return selection, []
 
-    monkeypatch.setattr("cudafix.applying.run", run)
+    monkeypatch.setattr("cudafix.cli.applying.run", run)
     with pytest.raises(SystemExit) as ended:
         main(["apply", "--interactive", "--no-cache", "main.cu"])
     assert not ended.value.code

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix.config import Config
-from cudafix.driver import analyze
 from cudafix.findings import Safety
 from cudafix.models import load
+from cudafix.pipeline.driver import analyze
+from cudafix.project.config import Config
 from tests import other_stream
 from tests.test_ways_past_a_wait import moves_without, parts, program
 from tests.test_ways_to_memory import cases

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from cudafix import programs as linking
-from cudafix.cache import Cache
-from cudafix.config import Config
-from cudafix.driver import analyze
 from cudafix.findings import Report, Safety
-from cudafix.outlines import Outlines
-from cudafix.programs import clusters_of
-from cudafix.tree import Tree
+from cudafix.pipeline import programs as linking
+from cudafix.pipeline.cache import Cache
+from cudafix.pipeline.driver import analyze
+from cudafix.pipeline.outlines import Outlines
+from cudafix.pipeline.programs import clusters_of
+from cudafix.pipeline.tree import Tree
+from cudafix.project.config import Config
 from tests.other_stream import HEAD, check
 from tests.other_stream import MAIN as MAIN_PROGRAM
 from tests.test_ways_to_memory import cases
@@ -162,7 +162,7 @@ int main() {
 
 
 def test_a_program_of_too_many_files_goes_without_other_folders(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cudafix.programs.MOST_FILES", 2)
+    monkeypatch.setattr("cudafix.pipeline.programs.MOST_FILES", 2)
     assert programs(FILES)[0] == ["app/main.cu", "inc/scale.h"]
 
 

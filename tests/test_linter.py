@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cudafix import cli
+from cudafix.cli import main as cli
 from cudafix.codemod import codemods
-from cudafix.driver import reasons
+from cudafix.pipeline.driver import reasons
 from tests import fixtures
 from tests.cases import ROOT, Case, Files, cases
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix import driver
-from cudafix.config import Config
+from cudafix.pipeline import driver
+from cudafix.project.config import Config
 from tests.other_stream import MAIN, analyze, check
 from tests.test_ways_to_memory import cases
 

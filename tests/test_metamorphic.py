@@ -11,9 +11,9 @@ from collections import Counter
 
 import pytest
 
-from cudafix.config import Config
-from cudafix.driver import analyze
 from cudafix.findings import Report
+from cudafix.pipeline.driver import analyze
+from cudafix.project.config import Config
 from tests import metamorphic
 from tests.cases import Case, cases
 from tests.fixtures import rewritten, sources_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix.config import Config
-from cudafix.driver import analyze
-from cudafix.edits import apply
 from cudafix.findings import Report, Safety
+from cudafix.pipeline.driver import analyze
+from cudafix.project.config import Config
+from cudafix.rewrite.edits import apply
 
 KERNELS = b"""
 #include <cuda_runtime.h>

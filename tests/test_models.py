@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from cudafix import models, nvcc
+from cudafix import models
 from cudafix.models import LONGEST_PREFIX, TableError, Tables, load
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, field_of, played, roles_of
 from cudafix.models.device import device
 from cudafix.models.rows import ROLES, UNDOCUMENTED, Table, expand
+from cudafix.verify import nvcc
 
 
 @pytest.fixture(scope="module")

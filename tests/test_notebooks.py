@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from cudafix import edits
-from cudafix.config import Config
-from cudafix.driver import analyze, prove
 from cudafix.findings import Edit, Safety
 from cudafix.frontends.python import notebook
 from cudafix.frontends.python.notebook import ASSUMPTION, NotebookError
+from cudafix.pipeline.driver import analyze, prove
+from cudafix.project.config import Config
+from cudafix.rewrite import edits
 from tests.cases import ROOT
 
 PAIR = ROOT / "fixtures" / "python_stream_ordered_pairs" / "cells_of_a_notebook_are_one_module" / "before"

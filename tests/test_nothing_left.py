@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from cudafix import cli
-from cudafix.discovery import SUFFIXES
+from cudafix.cli import main as cli
+from cudafix.project.paths import SUFFIXES
 from tests.cases import cases
 
 

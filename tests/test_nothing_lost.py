@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from cudafix import cli, driver, outlines
-from cudafix.files import ChangedError
+from cudafix.cli import main as cli
 from cudafix.findings import Problem
+from cudafix.pipeline import driver, outlines
+from cudafix.project.files import ChangedError
 from tests.cases import ROOT
 
 CASE = ROOT / "fixtures" / "stream_ordered_pairs" / "pinned_result_is_read_after_the_free" / "before"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cudafix import nvcc
-from cudafix.nvcc import Nvcc
+from cudafix.verify import nvcc
+from cudafix.verify.nvcc import Nvcc
 
 FOUND = nvcc.find()
 PROGRAM = "#include <thrust/device_vector.h>\n__global__ void k() {}\nint main() { k<<<1, 1>>>(); }\n"

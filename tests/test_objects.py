@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix import driver
-from cudafix.config import Config
 from cudafix.findings import Safety
+from cudafix.pipeline import driver
+from cudafix.project.config import Config
 from tests.other_stream import MAIN, analyze, check
 
 LOUD = "struct C { int *p; cudaStream_t s; ~C() { run(p, s); } };"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix import driver, edits
-from cudafix.config import Config
 from cudafix.findings import Report
+from cudafix.pipeline import driver
+from cudafix.project.config import Config
+from cudafix.rewrite import edits
 
 PROGRAM = """
 #include <cuda_runtime.h>

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix.config import Config
-from cudafix.driver import analyze
+from cudafix.pipeline.driver import analyze
+from cudafix.project.config import Config
 
 KERNEL = "__global__ void k(float *p) { *p = 1; }\n"
 

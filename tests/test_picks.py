@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cudafix import cli
+from cudafix.cli import main as cli
 
 PAIRS = Path(__file__).parents[1] / "fixtures" / "stream_ordered_pairs"
 SINGLE = PAIRS / "pinned_result_is_read_after_the_free"

@@ -6,10 +6,11 @@ import re
 
 import pytest
 
-from cudafix import driver, pool_setup
-from cudafix.config import Config
-from cudafix.edits import apply
 from cudafix.findings import Finding
+from cudafix.pipeline import driver
+from cudafix.project.config import Config
+from cudafix.rewrite import pool_setup
+from cudafix.rewrite.edits import apply
 
 HEAD = "#include <cuda_runtime.h>\n__global__ void k(float *p) { p[0] = 1; }\n"
 PAIR = "float *d; cudaMalloc(&d, 4); k<<<1, 1>>>(d); cudaFree(d);"

@@ -6,9 +6,9 @@ import textwrap
 
 import pytest
 
-from cudafix.config import Config
-from cudafix.driver import analyze
 from cudafix.findings import Safety
+from cudafix.pipeline.driver import analyze
+from cudafix.project.config import Config
 
 HEAD = """\
 import ctypes

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import pytest
 
 from cudafix import ir
-from cudafix.config import Config
-from cudafix.driver import analyze
-from cudafix.dump import dump
 from cudafix.frontends.python.tree import PythonTree
+from cudafix.ir.dump import dump
+from cudafix.pipeline.driver import analyze
+from cudafix.project.config import Config
 
 HEAD = """\
 import ctypes

@@ -6,9 +6,9 @@ import textwrap
 
 import pytest
 
-from cudafix import edits
-from cudafix.config import Config
-from cudafix.driver import analyze
+from cudafix.pipeline.driver import analyze
+from cudafix.project.config import Config
+from cudafix.rewrite import edits
 
 HEAD = """\
 import sys

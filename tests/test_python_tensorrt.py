@@ -6,8 +6,8 @@ import textwrap
 
 import pytest
 
-from cudafix.config import Config
-from cudafix.driver import analyze, prove
+from cudafix.pipeline.driver import analyze, prove
+from cudafix.project.config import Config
 from tests.fixtures import rewritten
 
 PROGRAM = """\

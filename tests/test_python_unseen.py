@@ -9,9 +9,9 @@ import textwrap
 
 import pytest
 
-from cudafix.config import Config
-from cudafix.driver import analyze
 from cudafix.frontends.python.tree import PythonTree
+from cudafix.pipeline.driver import analyze
+from cudafix.project.config import Config
 
 PROGRAM = """\
 import collections, contextlib, copy, ctypes, functools, importlib, itertools, operator, pickle, struct, types, typing

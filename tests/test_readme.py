@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from cudafix import cli, codemod, commands
+from cudafix import codemod
+from cudafix.cli import commands
+from cudafix.cli import main as cli
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix import driver
-from cudafix.config import Config
 from cudafix.findings import Refusal
 from cudafix.ordering import engine
+from cudafix.pipeline import driver
+from cudafix.project.config import Config
 
 HEAD = """
 #include <cuda_runtime.h>

@@ -11,12 +11,12 @@ from typing import Any
 import jsonschema
 import pytest
 
-from cudafix import cli
-from cudafix.edits import apply
+from cudafix.cli import main as cli
 from cudafix.findings import Edit, Finding, Report
 from cudafix.report.listing import Listing
 from cudafix.report.machine import FORMATS, render
-from cudafix.selection import Selection
+from cudafix.report.selection import Selection
+from cudafix.rewrite.edits import apply
 from tests import reports
 
 SCHEMA = json.loads((Path(__file__).parent / "schemas" / "sarif-2.1.0-rtm.5.json").read_text())

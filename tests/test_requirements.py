@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cudafix import cli, requirements
-from cudafix.config import Config
+from cudafix.cli import main as cli
+from cudafix.project import requirements
+from cudafix.project.config import Config
 
 PROGRAM = """\
 import numpy as np

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import pytest
 from playwright.sync_api import Browser, Page
 
-from cudafix import driver
-from cudafix.config import Config
 from cudafix.findings import Certificate, Edit, Finding, Place, Refusal, Report, Step
+from cudafix.pipeline import driver
+from cudafix.project.config import Config
 from cudafix.report import html
-from cudafix.selection import select
+from cudafix.report.selection import select
 from tests.browser import chromium, need_chromium
 
 need_chromium()
@@ -58,7 +58,7 @@ def made(tree: Path) -> Path:
 
 
 def cudafix(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from cudafix.cli import main; main()", *arguments]
+    command = [sys.executable, "-c", "from cudafix.cli.main import main; main()", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 

@@ -17,13 +17,13 @@ from typing import Any
 
 import pytest
 
-from cudafix import driver, execution, executors, sharing
-from cudafix.cache import Cache
-from cudafix.cluster import Cluster
-from cudafix.config import Config
-from cudafix.execution import Batch
 from cudafix.findings import Report
-from cudafix.sharing import Shard
+from cudafix.pipeline import driver, execution, executors, sharing
+from cudafix.pipeline.cache import Cache
+from cudafix.pipeline.cluster import Cluster
+from cudafix.pipeline.execution import Batch
+from cudafix.pipeline.sharing import Shard
+from cudafix.project.config import Config
 
 CASES = Path(__file__).parent.parent / "fixtures" / "stream_ordered_pairs"
 PYTHON = b"""
@@ -118,7 +118,7 @@ def _checked(
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
             path.write_bytes(content)
-    command = [sys.executable, "-c", "from cudafix.cli import main; main()", "check", "--format", "json", *options]
+    command = [sys.executable, "-c", "from cudafix.cli.main import main; main()", "check", "--format", "json", *options]
     return subprocess.run(command, cwd=folder, env={**os.environ, **environment}, capture_output=True, check=False)
 
 
@@ -247,7 +247,7 @@ def test_shards_on_the_command_line(files: dict[str, bytes], tmp_path: Path) -> 
         assert (run.returncode, run.stdout) == (0, b"")
         assert f"proofs of shard {n}/2".encode() in run.stderr
     merged = {"CUDAFIX_CACHE_DIR": str(tmp_path / "merged")}
-    command = [sys.executable, "-c", "from cudafix.cli import main; main()", "merge", "1.json", "2.json"]
+    command = [sys.executable, "-c", "from cudafix.cli.main import main; main()", "merge", "1.json", "2.json"]
     said = subprocess.run(command, cwd=tmp_path, env={**os.environ, **merged}, capture_output=True, check=True).stderr
     assert b"proofs of 2 shards\n" in said
     assert _checked(tmp_path / "tree", files, **merged).stdout == whole.stdout
@@ -351,7 +351,7 @@ def test_a_dask_cluster_that_loses_a_worker_gives_the_same_bytes(
 
     tree = tmp_path / "tree"
     whole = _checked(tree, files, "--no-cache")
-    program = "import sys; from cudafix import execution; execution._LEAST = 1; from cudafix.cli import main; main()"
+    program = "from cudafix.pipeline import execution; execution._LEAST = 1; from cudafix.cli.main import main; main()"
     command = [sys.executable, "-c", program, "check", "--format", "json", "--no-cache"]
     with Client(dask.address, timeout=60) as client:
         client.wait_for_workers(3, timeout=60)

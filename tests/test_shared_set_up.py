@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from cudafix import cli, driver, models
-from cudafix.config import Config
-from cudafix.edits import apply
-from cudafix.shared_set_up import functions_of
-from cudafix.tree import Tree
+from cudafix import models
+from cudafix.cli import main as cli
+from cudafix.pipeline import driver
+from cudafix.pipeline.shared_set_up import functions_of
+from cudafix.pipeline.tree import Tree
+from cudafix.project.config import Config
+from cudafix.rewrite.edits import apply
 
 RAISES = """    cudaMemPool_t pool;
     unsigned long long size = ~0ull;

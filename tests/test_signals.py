@@ -15,9 +15,9 @@ from tests.cases import ROOT
 
 CASE = ROOT / "fixtures" / "stream_ordered_pairs" / "pinned_result_is_read_after_the_free" / "before"
 (SOURCE,) = (path.read_bytes() for path in CASE.glob("*.cu"))
-WORKERS = "from cudafix import execution; execution.PAYS = 0.0; execution._LEAST = 1;"
-SLOW = "from cudafix.cluster import Cluster; import time; Cluster.report = lambda self: time.sleep(60);"
-COMMAND = "from cudafix.cli import main;"
+WORKERS = "from cudafix.pipeline import execution; execution.PAYS = 0.0; execution._LEAST = 1;"
+SLOW = "from cudafix.pipeline.cluster import Cluster; import time; Cluster.report = lambda self: time.sleep(60);"
+COMMAND = "from cudafix.cli.main import main;"
 
 pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks for processes in /proc")
 
@@ -88,7 +88,9 @@ def test_a_signal_at_any_moment_ends_the_command_without_a_traceback(
     tree: Path, wait: float, number: signal.Signals
 ) -> None:
     started_at = "import os; os.write(1, b'.');"  # the interpreter is ready, and the command comes next
-    program = f"from cudafix import interrupts; interrupts.install(); {started_at} from cudafix.cli import main; main()"
+    program = (
+        f"from cudafix import interrupts; interrupts.install(); {started_at} from cudafix.cli.main import main; main()"
+    )
     command = [sys.executable, "-c", program, "apply", "--no-cache", "-j", "2"]
     process = subprocess.Popen(command, cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
@@ -107,7 +109,7 @@ def test_a_signal_at_any_moment_ends_the_command_without_a_traceback(
 
 def test_only_one_command_writes_at_a_time(tree: Path) -> None:
     subprocess.run(["git", "init", "-q", str(tree)], check=True)
-    first = started(tree, "apply", "--allow-dirty", before=SLOW + "from cudafix import driver;" + _TOLD)
+    first = started(tree, "apply", "--allow-dirty", before=SLOW + "from cudafix.pipeline import driver;" + _TOLD)
     assert first.stdout is not None
     first.stdout.read(1)
     (tree / "b.json").write_text('{\n "version": 1,\n "findings": []\n}\n')

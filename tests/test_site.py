@@ -16,12 +16,15 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from cudafix import checking, codemod, commands, edits, nvcc
-from cudafix.discovery import SUFFIXES
+from cudafix import codemod
+from cudafix.cli import checking, commands
 from cudafix.findings import ASSUMPTIONS
 from cudafix.models.api import Effect
+from cudafix.project.paths import SUFFIXES
 from cudafix.refusals import NOT_OF_THE_TEXT, REFUSALS
-from docs import architecture, generated
+from cudafix.rewrite import edits
+from cudafix.verify import nvcc
+from docs import generated
 from tests import browser
 
 ROOT = Path(__file__).parents[1]
@@ -111,16 +114,6 @@ def test_the_search_finds_a_refusal(site: Path, chromium: Page) -> None:
         found.wait_for()
         server.shutdown()
         assert "needs_device_sync" in (found.get_attribute("href") or "")
-
-
-def test_the_picture_of_the_architecture_is_drawn_from_the_imports_as_they_are() -> None:
-    drawn = architecture.PICTURE.read_text(encoding="utf-8")
-    assert drawn == architecture.picture(), "the imports changed: run `python -m docs.architecture`"
-
-
-def test_a_row_of_the_picture_imports_only_from_the_rows_below() -> None:
-    graph = {"a": frozenset("bc"), "b": frozenset("c"), "c": frozenset("bd"), "d": frozenset[str]()}
-    assert architecture.rows(graph) == [[("a",)], [("b", "c")], [("d",)]]
 
 
 # ---------------------------------------------------------------------------------------------------------------------

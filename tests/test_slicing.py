@@ -6,12 +6,13 @@ import textwrap
 
 import pytest
 
-from cudafix import driver, ir, models
-from cudafix.config import Config
+from cudafix import ir, models
 from cudafix.findings import Report
 from cudafix.frontends.cuda import lower, source
-from cudafix.link import Program, last
+from cudafix.ir.link import Program, last
 from cudafix.ordering.slicing import Slicer
+from cudafix.pipeline import driver
+from cudafix.project.config import Config
 
 
 def loud(body: str, around: str = "") -> list[str]:

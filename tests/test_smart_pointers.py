@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix import driver, edits
-from cudafix.config import Config
+from cudafix.pipeline import driver
+from cudafix.project.config import Config
+from cudafix.rewrite import edits
 from tests.other_stream import MAIN, analyze
 from tests.test_ways_to_memory import cases
 

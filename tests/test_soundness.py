@@ -41,7 +41,7 @@ from typing import Any
 
 import pytest
 
-from cudafix import cli
+from cudafix.cli import main as cli
 from tests.cases import ROOT
 
 if sys.version_info >= (3, 11):

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from cudafix import cli, driver
-from cudafix.config import Config
+from cudafix.cli import main as cli
+from cudafix.pipeline import driver
+from cudafix.project.config import Config
 from cudafix.report import progress
+from cudafix.report.selection import select
 from cudafix.report.statistics import statistics
-from cudafix.selection import select
 from tests import reports
 
 COMMENTED = b'// cudaMallocAsync(&p, 4, 0);\nconst char *s = "cudaMallocAsync(";\n'

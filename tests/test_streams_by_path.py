@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix import edits
-from cudafix.config import Config
-from cudafix.driver import analyze, prove
+from cudafix.pipeline.driver import analyze, prove
+from cudafix.project.config import Config
+from cudafix.rewrite import edits
 
 PROGRAM = """\
 #include <cstdio>

@@ -7,10 +7,11 @@ from itertools import combinations
 
 import pytest
 
-from cudafix import driver, edits
-from cudafix.config import Config
 from cudafix.findings import Report
-from cudafix.selection import select
+from cudafix.pipeline import driver
+from cudafix.project.config import Config
+from cudafix.report.selection import select
+from cudafix.rewrite import edits
 from tests.cases import Case, cases
 from tests.fixtures import sources_of
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from cudafix import cli
+from cudafix.cli import main as cli
 from tests.test_reports import SCHEMA
 
 HEAD = "#include <cuda_runtime.h>\n__global__ void k(float *p) { p[0] = 1; }\n"

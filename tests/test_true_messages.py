@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix import cluster
-from cudafix.config import Config
-from cudafix.driver import analyze
 from cudafix.findings import Refusal
+from cudafix.pipeline import cluster
+from cudafix.pipeline.driver import analyze
+from cudafix.project.config import Config
 from cudafix.refusals import REFUSALS
 
 HEAD = """#include <cuda_runtime.h>

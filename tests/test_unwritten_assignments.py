@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix.config import Config
-from cudafix.driver import analyze
 from cudafix.findings import Safety
+from cudafix.pipeline.driver import analyze
+from cudafix.project.config import Config
 from tests.test_ways_past_a_wait import moves_without, parts
 from tests.test_ways_to_memory import INCLUDES, cases
 

@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import pytest
 
-from cudafix import cli, nvcc, scratch
-from cudafix.verify import bundle
+from cudafix.cli import main as cli
+from cudafix.verify import bundle, nvcc, scratch
 from cudafix.verify.plan import PlanError
 from tests.cases import FIXTURES, load
 
@@ -423,7 +423,7 @@ def test_fixtures_are_exported_run_in_parts_and_recorded(project: Project, tmp_p
 def test_an_interrupt_leaves_nothing_running_and_no_record(project: Project, number: int) -> None:
     pid = project.folder.parent / "pid"
     arguments = ("verify", "--build", "true", "--run", f"echo $$ > {pid}; sleep 60 & sleep 61", *NOTHING_ELSE)
-    command = [sys.executable, "-c", "from cudafix.cli import main; main()", *arguments]
+    command = [sys.executable, "-c", "from cudafix.cli.main import main; main()", *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert _until(lambda: pid.exists() and pid.read_text().strip() != "")
     process.send_signal(number)
@@ -442,7 +442,7 @@ def test_what_was_built_in_is_gone_at_once_or_with_the_next_run(
     built_in = project.folder.parent / "scratch"
     built_in.mkdir()
     monkeypatch.setenv("TMPDIR", str(built_in))
-    command = [sys.executable, "-c", "from cudafix.cli import main; main()", "verify"]
+    command = [sys.executable, "-c", "from cudafix.cli.main import main; main()", "verify"]
     pid = project.folder.parent / "pid"
     first = subprocess.Popen([*command, "--build", f"echo $$ > {pid}; sleep 60", "--run", "true", *NOTHING_ELSE])
     assert _until(lambda: pid.exists() and pid.read_text().strip() != "")

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cudafix import edits, nvcc
 from cudafix.findings import Edit
+from cudafix.rewrite import edits
+from cudafix.verify import nvcc
 from cudafix.verify.fixtures import subjects
 from cudafix.verify.mutants import mutants
 from cudafix.verify.plan import Kind

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cudafix import nvcc
-from cudafix.verify import machine, preload
+from cudafix.verify import machine, nvcc, preload
 from cudafix.verify.process import Commands
 from tests.cases import ROOT
 

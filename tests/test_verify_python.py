@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from cudafix import cli, nvcc
+from cudafix.cli import main as cli
 from cudafix.findings import Edit
-from cudafix.verify import detector, machine, preload
+from cudafix.verify import detector, machine, nvcc, preload
 from cudafix.verify.fixtures import subjects
 from cudafix.verify.mutants import mutants
 from cudafix.verify.plan import Fix

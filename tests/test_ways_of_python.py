@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix.config import Config
-from cudafix.driver import analyze
 from cudafix.findings import Safety
+from cudafix.pipeline.driver import analyze
+from cudafix.project.config import Config
 from tests.test_ways_to_memory import cases, inserted
 from tests.test_ways_to_memory_python import HEAD, READER, USER, WAITS, WRITER, definitions, is_in_order
 

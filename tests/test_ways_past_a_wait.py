@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix.config import Config
-from cudafix.driver import analyze
 from cudafix.findings import Safety
+from cudafix.pipeline.driver import analyze
+from cudafix.project.config import Config
 from tests.test_ways_to_memory import INCLUDES, cases
 
 

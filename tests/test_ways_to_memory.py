@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix.config import Config
-from cudafix.driver import analyze
 from cudafix.findings import Report, Safety
-from cudafix.tree import Tree
+from cudafix.pipeline.driver import analyze
+from cudafix.pipeline.tree import Tree
+from cudafix.project.config import Config
 
 INCLUDES = "".join(
     f"#include <{name}>\n"

@@ -11,8 +11,8 @@ import re
 
 import pytest
 
-from cudafix.config import Config
-from cudafix.driver import analyze
+from cudafix.pipeline.driver import analyze
+from cudafix.project.config import Config
 from tests.test_ways_to_memory import cases, inserted, moves
 
 HEAD = """\

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cudafix import writing
+from cudafix.rewrite import writing
 
 GIT = shutil.which("git")
 ROOT = Path(__file__).parents[1]
@@ -180,7 +180,7 @@ def test_an_apply_that_was_killed_is_taken_back_by_the_next_one(
 
 
 def cudafix(folder: Path, *arguments: str, answers: str | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from cudafix.cli import main; main()", *arguments]
+    command = [sys.executable, "-c", "from cudafix.cli.main import main; main()", *arguments]
     return subprocess.run(command, cwd=folder, input=answers, capture_output=True, text=True, check=False)
 
 

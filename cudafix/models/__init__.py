@@ -23,7 +23,7 @@ from functools import cache
 from importlib import import_module
 from itertools import chain
 
-from cudafix import nearest
+from cudafix.models import nearest
 from cudafix.models.api import Api, Effect, roles_of
 from cudafix.models.rows import UNDOCUMENTED, Table, build, expand
 

@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cudafix import nearest
+from cudafix.models import nearest
 from cudafix.models.api import Api, Effect, Waits, field_of
 
 _ROLES = """

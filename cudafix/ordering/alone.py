@@ -18,7 +18,7 @@ from collections.abc import Iterator, Set
 
 from cudafix import ir
 from cudafix.ir import walk
-from cudafix.link import Program, last
+from cudafix.ir.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, played, roles_of
 from cudafix.ordering.clients import CALLER

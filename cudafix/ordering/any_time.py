@@ -17,7 +17,7 @@ from functools import cached_property
 
 from cudafix import ir
 from cudafix.ir import walk
-from cudafix.link import Program, last
+from cudafix.ir.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import Api, Effect, roles_of
 from cudafix.ordering.classes import Classes

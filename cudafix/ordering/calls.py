@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from cudafix import ir
 from cudafix.findings import Assumption
 from cudafix.ir import walk
-from cudafix.link import Program, last
+from cudafix.ir.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect
 from cudafix.ordering import memory as mem

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from cudafix import ir
-from cudafix.link import Program, last
+from cudafix.ir.link import Program, last
 from cudafix.models import Tables
 from cudafix.ordering import memory as mem
 from cudafix.ordering.classes import Classes

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from cudafix import ir
-from cudafix.link import Program
+from cudafix.ir.link import Program
 from cudafix.models import Tables
 from cudafix.ordering import memory as mem
 from cudafix.ordering.frames import ANY_ELEMENT, State

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from cudafix import ir
 from cudafix.ir import walk
-from cudafix.link import Program, last, takes
+from cudafix.ir.link import Program, last, takes
 from cudafix.models.api import Effect, roles_of
 from cudafix.ordering import memory as mem
 from cudafix.ordering.clients import ELEMENT

@@ -28,7 +28,7 @@ from dataclasses import replace
 from cudafix import ir
 from cudafix.findings import Assumption
 from cudafix.ir import walk
-from cudafix.link import SOURCES, Program, handed_over, last
+from cudafix.ir.link import SOURCES, Program, handed_over, last
 from cudafix.ordering.plain import NUMBERS
 from cudafix.ordering.unwritten import assigned_unseen, may_be_assigned_unseen
 

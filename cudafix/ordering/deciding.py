@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 from cudafix import ir
-from cudafix.link import Program, last
+from cudafix.ir.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import roles_of
 from cudafix.ordering import ranges

@@ -7,9 +7,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from cudafix import ir
 from cudafix.ir import walk
-from cudafix.link import Program, last
+from cudafix.ir.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, roles_of
+from cudafix.models.shell import stays_off_the_device
 from cudafix.ordering import memory as mem
 from cudafix.ordering.allocations import Allocations
 from cudafix.ordering.any_time import AnyTime
@@ -25,7 +26,6 @@ from cudafix.ordering.reach import Within, literal, makes_the_file, opens_to_rea
 from cudafix.ordering.roles import Arguments
 from cudafix.ordering.slicing import for_the_host
 from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind, is_default, numbers
-from cudafix.shell import stays_off_the_device
 
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
 _READS = frozenset({"hr", "hrw", "look", "path"})

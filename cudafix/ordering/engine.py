@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from cudafix import ir
 from cudafix.ir import blocks_of, walk
-from cudafix.link import Program, last
+from cudafix.ir.link import Program, last
 from cudafix.models import Tables
 from cudafix.ordering import memory as mem
 from cudafix.ordering import ranges

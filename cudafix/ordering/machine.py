@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TypeAlias, TypeGuard
 
 from cudafix import ir
-from cudafix.link import SOURCES, Program, last
+from cudafix.ir.link import SOURCES, Program, last
 from cudafix.models import Tables
 from cudafix.ordering import memory as mem
 from cudafix.ordering.classes import Classes

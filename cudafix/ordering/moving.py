@@ -15,7 +15,7 @@ from itertools import zip_longest
 from typing import TypeAlias
 
 from cudafix import ir
-from cudafix.link import Program, last
+from cudafix.ir.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, roles_of
 from cudafix.ordering.frames import LAMBDA

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from cudafix import ir
 from cudafix.ir import blocks_of
-from cudafix.link import Program, last
+from cudafix.ir.link import Program, last
 from cudafix.ordering.plain import may_lead
 
 _ASSIGN_ANY = frozenset(("builtins.setattr", "builtins.vars", "builtins.exec"))

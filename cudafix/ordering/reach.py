@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from cudafix import ir
 from cudafix.ir import walk
-from cudafix.link import Program, handed_over, last
+from cudafix.ir.link import Program, handed_over, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, roles_of
 

@@ -6,7 +6,7 @@ from collections import Counter
 from functools import cached_property
 
 from cudafix import ir
-from cudafix.link import SOURCES, Program, last
+from cudafix.ir.link import SOURCES, Program, last
 
 
 class Scopes:

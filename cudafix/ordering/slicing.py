@@ -15,7 +15,7 @@ from enum import Flag, auto
 from itertools import zip_longest
 
 from cudafix import ir
-from cudafix.link import Program, last
+from cudafix.ir.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, played, roles_of
 from cudafix.ordering.deciding import deciding, owner

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from cudafix import ir
-from cudafix.link import last
+from cudafix.ir.link import last
 from cudafix.ordering import memory as mem
 from cudafix.ordering import ranges
 from cudafix.ordering.frames import State

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from cudafix import ir
 from cudafix.ir import walk
-from cudafix.link import Program, last
+from cudafix.ir.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import Api, Effect, roles_of
 from cudafix.ordering import check

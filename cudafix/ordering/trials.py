@@ -26,7 +26,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from cudafix import ir
-from cudafix.link import Program, handed_over, last
+from cudafix.ir.link import Program, handed_over, last
 from cudafix.models import Tables
 from cudafix.models.api import Effect, roles_of
 from cudafix.ordering.deciding import keys_of, owner

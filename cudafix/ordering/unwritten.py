@@ -22,7 +22,7 @@ import re
 from collections import defaultdict
 
 from cudafix import ir
-from cudafix.link import Program, last
+from cudafix.ir.link import Program, last
 
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 

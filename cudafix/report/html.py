@@ -21,11 +21,12 @@ from markupsafe import Markup
 from pygments.lexers import CudaLexer, PythonLexer
 from pygments.token import STANDARD_TYPES, Token
 
-from cudafix import __version__, codemod, edits, refusals
+from cudafix import __version__, codemod, refusals
 from cudafix.findings import Certificate, Edit, Finding, Place, Refusal, Report, Runs, Step
 from cudafix.report import words
+from cudafix.report.selection import Selection
 from cudafix.report.terminal import PAIRS, readable
-from cudafix.selection import Selection
+from cudafix.rewrite import edits
 
 _AROUND = 3  # unchanged lines around a change
 _ALIGNED = 40  # lines of a change up to which old and new ones are matched by their likeness

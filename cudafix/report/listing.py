@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from cudafix import suppressions
 from cudafix.findings import Finding, Place, Refusal, Report, Runs, Safety, Suppressed
+from cudafix.report import suppressions
 from cudafix.report.positions import Positions, Region
+from cudafix.report.selection import Selection
 from cudafix.report.terminal import readable
-from cudafix.selection import Selection
 
 _COMMENT = re.compile(rb"//.*|/\*.*?\*/")
 _BLANK = re.compile(rb"\s+")

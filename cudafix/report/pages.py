@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TextIO
 
 import cudafix
-from cudafix import codemod, suppressions
+from cudafix import codemod
 from cudafix.refusals import REFUSALS
+from cudafix.report import suppressions
 
 _WANT = re.compile(r'[ \t]*(?://|#) want ".*$', re.MULTILINE)
 

@@ -13,8 +13,8 @@ from rich.text import Text
 
 from cudafix.findings import Finding, Refusal, Report, Runs, Safety
 from cudafix.report import pages
+from cudafix.report.selection import Selection
 from cudafix.report.terminal import PAIRS, readable
-from cudafix.selection import Selection
 
 _NAMES = rb"(?:cudaMalloc(?:FromPool)?Async|cuMemAlloc(?:FromPool)?Async|mallocAsync)\s*(?:<[^<>;]*>\s*)?\("
 _ASYNC = re.compile(rb"\b" + _NAMES)

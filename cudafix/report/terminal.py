@@ -14,7 +14,7 @@ from rich.text import Text
 
 from cudafix.findings import Finding, Problem, Refusal, Report, Runs, Safety
 from cudafix.report.positions import Positions
-from cudafix.selection import Selection
+from cudafix.report.selection import Selection
 
 # what a source line or a name may hold and a terminal would act on
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")

@@ -12,11 +12,10 @@ from cudafix.verify.plan import Kind, Plan, PlanError, Subject
 
 SHIPPED = (
     "__init__.py",
-    "edits.py",
     "findings.py",
     "interrupts.py",
-    "nvcc.py",
-    "scratch.py",
+    "rewrite/__init__.py",
+    "rewrite/edits.py",
     *(
         f"verify/{name}"
         for name in (
@@ -27,12 +26,14 @@ SHIPPED = (
             "execute.py",
             "judge.py",
             "machine.py",
+            "nvcc.py",
             "plan.py",
             "preload.cpp",
             "preload.py",
             "process.py",
             "result.py",
             "runner.py",
+            "scratch.py",
             "timing.py",
             "trial.py",
         )

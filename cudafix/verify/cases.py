@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cudafix.config import Config
+from cudafix.project.config import Config
 
 if sys.version_info >= (3, 11):
     import tomllib

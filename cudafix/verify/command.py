@@ -15,13 +15,15 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from cudafix import driver, edits, interrupts, scratch
-from cudafix.config import Config
-from cudafix.frontends.python.prefilter import SUFFIX
-from cudafix.programs import clusters_of
-from cudafix.selection import Analysis
-from cudafix.tree import Tree
-from cudafix.verify import bundle, cases, execute, fixtures, mutants, records, tree
+from cudafix import interrupts
+from cudafix.pipeline import driver
+from cudafix.pipeline.programs import clusters_of
+from cudafix.pipeline.tree import Tree
+from cudafix.project.config import Config
+from cudafix.project.prefilter import SUFFIX
+from cudafix.report.selection import Analysis
+from cudafix.rewrite import edits
+from cudafix.verify import bundle, cases, execute, fixtures, mutants, records, scratch, tree
 from cudafix.verify import report as reports
 from cudafix.verify import result as results
 from cudafix.verify.cases import Case

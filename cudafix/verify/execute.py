@@ -13,8 +13,8 @@ from threading import Semaphore
 from types import FrameType
 from typing import TypeVar
 
-from cudafix import interrupts, scratch
-from cudafix.verify import machine, preload
+from cudafix import interrupts
+from cudafix.verify import machine, preload, scratch
 from cudafix.verify.machine import Machine
 from cudafix.verify.plan import Plan, Subject, tree
 from cudafix.verify.process import Commands

@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from cudafix.config import Config
-from cudafix.discovery import SUFFIXES
 from cudafix.findings import Report
+from cudafix.project.config import Config
+from cudafix.project.paths import SUFFIXES
 from cudafix.verify import mutants
 from cudafix.verify.cases import MAIN, SOURCES, Case
 from cudafix.verify.compare import Comparison

@@ -9,7 +9,7 @@ import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from cudafix import nvcc
+from cudafix.verify import nvcc
 from cudafix.verify.process import Commands, Limits
 
 _QUICK = Limits(seconds=120, output=2**20)

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from multiprocessing import get_all_start_methods
 
-from cudafix import edits, executors
-from cudafix.config import Config
 from cudafix.findings import Edit
+from cudafix.pipeline import executors
+from cudafix.project.config import Config
+from cudafix.rewrite import edits
 from cudafix.verify.plan import Kind, Variant
 
 _WAIT = re.compile(
@@ -20,7 +21,7 @@ _WAIT = re.compile(
     re.MULTILINE,
 )
 """A line of inserted text that waits, in C++ or in Python. Inserted statements have lines of their own
-(`cudafix/statements.py`).
+(`cudafix/rewrite/statements.py`).
 """
 
 Files = Mapping[str, bytes]
@@ -61,7 +62,7 @@ def rejected(pairs: Sequence[tuple[Files, Files, Config]], processes: int) -> li
 
 
 def _reasons(pair: tuple[Files, Files, Config]) -> tuple[str, ...]:
-    from cudafix.driver import prove  # the engine, for those who need it
+    from cudafix.pipeline.driver import prove  # the engine, for those who need it
 
     before, after, config = pair
     return tuple(prove(before, after, config))

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Semaphore
 
-from cudafix import edits
 from cudafix.findings import Edit
+from cudafix.rewrite import edits
 from cudafix.verify import bisect, compare, detector, preload
 from cudafix.verify.compare import Seen
 from cudafix.verify.detector import Detected, worse

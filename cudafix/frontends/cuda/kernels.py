@@ -16,7 +16,6 @@ from tree_sitter import Language, Node, Query
 from tree_sitter_cuda import language
 
 from cudafix import ir
-from cudafix.device_code import DEFAULT, LAMBDA, MANY, TEMPLATE, closed
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.declarations import (
     Declarations,
@@ -32,6 +31,7 @@ from cudafix.frontends.cuda.macros import Macro
 from cudafix.frontends.cuda.names import CASTS
 from cudafix.frontends.cuda.origins import LONG, NAMES_OF_CALLEES, OUTSIDE, WORD, Origins, Roots, holds_numbers
 from cudafix.frontends.cuda.queries import captures as captures_of
+from cudafix.ir.device_code import DEFAULT, LAMBDA, MANY, TEMPLATE, closed
 from cudafix.models.api import Effect
 from cudafix.models.device import device
 

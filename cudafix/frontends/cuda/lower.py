@@ -47,8 +47,8 @@ from cudafix.frontends.cuda.second_names import of_c_linkage, second_names
 from cudafix.frontends.cuda.source import Parsed
 from cudafix.frontends.cuda.statements import Statements, lower_defaults, lower_function
 from cudafix.models.measuring import NAMES, named_in
+from cudafix.models.shell import parts_of_commands
 from cudafix.recursion import room
-from cudafix.shell import parts_of_commands
 
 
 def declarations(parsed: Parsed, visible: Declarations | None = None) -> Declarations:

@@ -15,8 +15,8 @@ from cudafix.frontends.python.meaning import (
     Dotted,
     OwnFunction,
 )
+from cudafix.frontends.python.styles import Style
 from cudafix.frontends.python.terms import NONE, NOTHING, literal
-from cudafix.frontends.python.writer import Style
 from cudafix.ir import Addr, Const, Expr, Index, Look, Site, Span
 from cudafix.models.python import PARAMETERS
 

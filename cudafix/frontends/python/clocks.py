@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Mapping
 
 from cudafix.frontends.python import bindings
-from cudafix.frontends.python.prefilter import NOTEBOOK
 from cudafix.frontends.python.syntax import parsed, words
 from cudafix.frontends.python.uses import File, PythonProgram
 from cudafix.models.api import Effect
@@ -26,6 +25,7 @@ from cudafix.models.python import (
     NO_CLOCKS,
     REACHES_MODULES,
 )
+from cudafix.project.prefilter import NOTEBOOK
 
 _TELL = frozenset((Effect.CLOCK, Effect.TIMER, Effect.EXTERNAL, Effect.READ))
 _LIVE_FILE = re.compile(r"(?:^|/)(?:proc|sys|dev|run)(?:/(?!null$)|$)")

@@ -17,11 +17,11 @@ import libcst as cst
 from cudafix.findings import Assumption, Place
 from cudafix.frontends.python import clocks, kernel_texts, streams
 from cudafix.frontends.python.meaning import Dotted
-from cudafix.frontends.python.prefilter import NOTEBOOK
 from cudafix.frontends.python.terms import literal
 from cudafix.frontends.python.uses import File, PythonProgram, Use
-from cudafix.including import MOST_MODULES
 from cudafix.models.python import GPU_LIBRARIES, HOST_PACKAGES
+from cudafix.project.including import MOST_MODULES
+from cudafix.project.prefilter import NOTEBOOK
 
 _THREADS = frozenset("threading _thread concurrent asyncio multiprocessing joblib gevent trio anyio".split())
 """Packages that run functions in other host threads."""

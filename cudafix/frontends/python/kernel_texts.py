@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from cudafix.findings import Place
-from cudafix.frontends.python.prefilter import NOTEBOOK
 from cudafix.frontends.python.syntax import parsed, words
 from cudafix.frontends.python.uses import File, PythonProgram
+from cudafix.project.prefilter import NOTEBOOK
 
 _MAKERS = frozenset(("RawKernel", "RawModule", "ElementwiseKernel", "ReductionKernel"))
 _LOADERS = re.compile(

@@ -22,15 +22,15 @@ from cudafix.frontends.python.lowering import CURRENT, Methods, Unit
 from cudafix.frontends.python.meaning import Dotted, Modules, OwnClass, OwnFunction, Resolver
 from cudafix.frontends.python.names import Outline, decorators, identifier
 from cudafix.frontends.python.nodes import walk_own
-from cudafix.frontends.python.prefilter import NOTEBOOK
 from cudafix.frontends.python.source import Source, sites_in_text
 from cudafix.frontends.python.statements import HEADER, Statements, contexts_of, function
+from cudafix.frontends.python.styles import DRIVER, NEW_DRIVER, Bindings
 from cudafix.frontends.python.terms import NOTHING
-from cudafix.frontends.python.writer import DRIVER, NEW_DRIVER, PythonWriter
 from cudafix.ir import FuncRef, Span
 from cudafix.models.measuring import named_in_python
 from cudafix.models.python import GPU_LIBRARIES, HOST_PACKAGES
-from cudafix.shell import parts_of_commands
+from cudafix.models.shell import parts_of_commands
+from cudafix.project.prefilter import NOTEBOOK
 
 _RUNTIME_IMPORT = re.compile(r"\bcudart\b|\bcuda\.bindings\b")
 _ENDS = frozenset(
@@ -44,7 +44,7 @@ _PRINTS = (b"printf", b"assert", b"__trap")
 
 class Lowered(NamedTuple):
     module: ir.Module
-    writer: PythonWriter
+    bindings: Bindings
 
 
 def lower(source: Source, outline: Outline, modules: Modules, methods: Methods) -> Lowered:
@@ -98,7 +98,7 @@ def lower(source: Source, outline: Outline, modules: Modules, methods: Methods) 
         commands=parts_of_commands(source.data),
         measures=next(iter(unit.measures), named_in_python(source.data)),
     )
-    return Lowered(module, _writer(unit))
+    return Lowered(module, _bindings(unit))
 
 
 def _unseen(outline: Outline, modules: Modules) -> tuple[str, ...]:
@@ -178,10 +178,10 @@ def _kernels(unit: Unit) -> tuple[ir.Kernel, ...]:
     )
 
 
-def _writer(unit: Unit) -> PythonWriter:
+def _bindings(unit: Unit) -> Bindings:
     names = (name for name in unit.outline.imports if unit.outline.assigned[name] == 0)
     driver = next((name for name in names if unit.modules.top(unit.outline, name) == Dotted(DRIVER)), "")
-    return PythonWriter(unit.styles, driver, _driver_import(unit) if not driver else None)
+    return Bindings(unit.styles, driver, _driver_import(unit) if not driver else None)
 
 
 def _driver_import(unit: Unit) -> Edit | None:

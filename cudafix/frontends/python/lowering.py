@@ -19,8 +19,8 @@ from cudafix.frontends.python.meaning import (
 )
 from cudafix.frontends.python.names import Outline
 from cudafix.frontends.python.source import Source
+from cudafix.frontends.python.styles import Style
 from cudafix.frontends.python.terms import is_deep
-from cudafix.frontends.python.writer import Style
 from cudafix.ir import Expr, Look, Site, Span, Stmt, Var
 
 CURRENT = Var("::cupy::current")

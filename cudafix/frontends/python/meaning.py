@@ -24,8 +24,8 @@ from cudafix.frontends.python.names import (
 )
 from cudafix.frontends.python.nodes import walk, walk_own
 from cudafix.frontends.python.questions import Questions
-from cudafix.including import PACKAGES, absolute
 from cudafix.models.python import ANYTHING, STORES, STREAM, TAKES
+from cudafix.project.including import PACKAGES, absolute
 
 _SEQUENCES = frozenset("List list Sequence Iterable Collection".split())
 _MAKES = frozenset("__init__ __new__ __post_init__ __slots__ __match_args__".split())

@@ -18,9 +18,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from cudafix.files import Files
 from cudafix.findings import Assumption, Edit, Finding, Place, Problem, Refusal, Report, Safety
-from cudafix.frontends.python.prefilter import NOTEBOOK
+from cudafix.project.files import Files
+from cudafix.project.prefilter import NOTEBOOK
 from cudafix.refusals import REFUSALS
 
 ASSUMPTION = Assumption("cells_run_in_order", "")

@@ -12,9 +12,9 @@ from itertools import accumulate
 import libcst as cst
 from libcst._nodes.internal import CodegenState
 
-from cudafix.frontends.python import prefilter
 from cudafix.frontends.python.nodes import children
 from cudafix.ir import Span
+from cudafix.project import prefilter
 
 _ALLOCATES = re.compile(rb"\b(?:cudaMalloc|cuMemAlloc)(?=\s*\()")
 _CHAINED = re.compile(r"\b(?:and|or)\b")

@@ -41,9 +41,9 @@ from cudafix.frontends.python.names import (
 from cudafix.frontends.python.nodes import walk, walk_own
 from cudafix.frontends.python.special import ITERATION
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
-from cudafix.including import PACKAGES
 from cudafix.ir import Assign, Const, Expr, FuncRef, Span, Stmt, Var
 from cudafix.models.python import CLOSES, DEFAULTS, EXTERNAL, OUTPUTS, STREAM
+from cudafix.project.including import PACKAGES
 
 HEADER = "it is in the header of a compound statement"
 _IN_CLASS = "it is in the body of a class"

@@ -8,18 +8,19 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
-from cudafix import failures, ir
-from cudafix.files import Files
+from cudafix import ir
 from cudafix.frontends.python import lower, source
 from cudafix.frontends.python.lowering import Methods
 from cudafix.frontends.python.meaning import Modules
 from cudafix.frontends.python.names import Outline
-from cudafix.frontends.python.prefilter import SUFFIX, is_candidate, may_be_script
 from cudafix.frontends.python.source import UnreadableError
-from cudafix.frontends.python.writer import PythonWriter
-from cudafix.including import MOST_MODULES, PACKAGES, imported, imported_names, module_file
+from cudafix.frontends.python.styles import Bindings
 from cudafix.models.python import CALLED_BACK
 from cudafix.models.tensorrt import TAKES_CODE
+from cudafix.project import failures
+from cudafix.project.files import Files
+from cudafix.project.including import MOST_MODULES, PACKAGES, imported, imported_names, module_file
+from cudafix.project.prefilter import SUFFIX, is_candidate, may_be_script
 
 _IMPORTED = re.compile(rb"^[ \t]*(?:from[ \t].*|import[ \t].*)$", re.MULTILINE)
 _SETS = re.compile(rb"(\w+|[\])])\.([A-Za-z_]\w*)[ \t]*(?::[^=\n]*|[-+*/|&@%^]|//|\*\*|<<|>>)?=(?!=)")
@@ -50,7 +51,7 @@ class PythonTree:
         self._set_for: dict[str, frozenset[str]] = {}
         self._sources: dict[str, source.Source | UnreadableError] = {}
         self._outlines: dict[str, Outline | None] = {}
-        self._lowered: dict[tuple[str, Methods], tuple[ir.Module, PythonWriter | None, int]] = {}
+        self._lowered: dict[tuple[str, Methods], tuple[ir.Module, Bindings | None, int]] = {}
         self._words: dict[str, frozenset[str]] = {}
         self._imports: dict[str, tuple[str, ...]] = {}
         self._giving: dict[str, bool] = {}
@@ -116,8 +117,8 @@ class PythonTree:
         described = frozenset[str]().union(*(outline.described for outline in read))
         return Methods(every, elsewhere, replaced, patched, frozenset(filter(None, interfaces)), sets, described)
 
-    def lowered(self, path: str, methods: Methods | None = None) -> tuple[ir.Module, PythonWriter | None, int]:
-        """The module, how to write into it, and how many places of it could not be read; `methods` as above."""
+    def lowered(self, path: str, methods: Methods | None = None) -> tuple[ir.Module, Bindings | None, int]:
+        """The module, how it calls the API, and how many places of it could not be read; `methods` as above."""
         methods = methods if methods is not None else self.methods(path)
         key = path, methods
         if key not in self._lowered:
@@ -128,7 +129,7 @@ class PythonTree:
             else:
                 try:
                     done = lower.lower(read, outline, self.modules, methods)
-                    self._lowered[key] = done.module, done.writer, 0
+                    self._lowered[key] = done.module, done.bindings, 0
                 except RecursionError:  # nested too deeply
                     self._lowered[key] = lower.unreadable(path, self.files[path], 0), None, 1
         return self._lowered[key]

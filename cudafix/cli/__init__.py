@@ -1,0 +1,1 @@
+"""The command line: one function a command, and what the user is told and asked."""

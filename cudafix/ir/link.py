@@ -1,0 +1,222 @@
+"""Programs: which functions, kernels and globals a name means.
+
+A program is a set of modules, each in one configuration. Names resolve by qualified name and arity, first in the file
+itself (`static` functions and anonymous namespaces stay in it), then among all files of the program.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar, cast
+
+from cudafix import ir
+from cudafix.ir import device_code
+
+T = TypeVar("T")
+
+SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
+"""How the names of files end that are compiled on their own."""
+
+
+def last(name: str) -> str:
+    return name.rsplit("::", 1)[-1]
+
+
+def takes(function: ir.Function, arity: int) -> bool:
+    """Whether a function can be called with this number of arguments, which is not that of its parameters."""
+    if function.params and function.params[-1].type.rstrip().endswith("..."):
+        return True
+    return len(function.params) > arity and all(param.optional for param in function.params[arity:])
+
+
+def _may_take(function: ir.Function, arity: int) -> bool:
+    """Whether a function has parameters for so many arguments."""
+    params = function.params
+    return len(params) >= arity or (bool(params) and params[-1].type.rstrip().endswith("..."))
+
+
+def handed_over(stmt: ir.Stmt) -> Iterator[str]:
+    """The functions that a statement hands to somebody who may call them. Text that is not understood may call all that
+    it names.
+    """
+    values: tuple[ir.Expr | None, ...] = ()
+    if isinstance(stmt, ir.Unknown) and stmt.names is not None:
+        yield from stmt.names
+    if isinstance(stmt, ir.Call):
+        values = stmt.args
+    elif isinstance(stmt, ir.Unknown):
+        values = stmt.parts
+    elif isinstance(stmt, ir.Assign | ir.Return):
+        values = (stmt.value,)
+    for value in values:
+        function = value.base if isinstance(value, ir.Addr) else value
+        if isinstance(function, ir.FuncRef):
+            yield function.name
+
+
+class Program:
+    """The modules of one program, by name. `main` is None for code that only others call."""
+
+    def __init__(self, modules: Iterable[ir.Module], closures: device_code.Closures | None = None) -> None:
+        """Programs that are given the same `closures` share what they find out of device code."""
+        self.modules = tuple(modules)
+        self._closures = closures or device_code.Closures()
+        self.globals: dict[str, ir.GlobalVar] = {}
+        self.namespaces: dict[str, tuple[str, ...]] = {}
+        self.home: dict[int, ir.Module] = {}
+        self._functions: dict[str, list[ir.Function]] = defaultdict(list)
+        self._kept: dict[str, object] = {}
+        self._resolved: dict[tuple[str, int, str, str | None], list[ir.Function]] = {}
+        for module in self.modules:
+            for function in module.functions:
+                self._functions[last(function.name)].append(function)
+                self.home[id(function)] = module
+            for name, others in module.namespaces.items():
+                self.namespaces[name] = (*self.namespaces.get(name, ()), *others)
+            for variable in module.globals:
+                self.globals.setdefault(variable.name.removeprefix("::"), variable)
+
+    @property
+    def device(self) -> device_code.DeviceCode:
+        """The kernels, each with what it reaches in all files."""
+        return self.kept("device code", lambda: self._closures.of(self.modules, self.namespaces))
+
+    @property
+    def kernels(self) -> Mapping[str, Sequence[ir.Kernel]]:
+        """The kernels by last name component."""
+        return self.device.kernels
+
+    @property
+    def function_objects(self) -> device_code.FunctionObjects:
+        """What algorithms that run on the device may call."""
+        return self.kept("function objects", self._function_objects)
+
+    def _function_objects(self) -> device_code.FunctionObjects:
+        functions = [one for module in self.modules for one in module.device]
+        return device_code.FunctionObjects(functions, self.namespaces, [module.scopes for module in self.modules])
+
+    def kernels_named(self, name: str) -> Sequence[ir.Kernel]:
+        """The kernels that a launch by a name may mean, none where that may be one that is not seen."""
+        found = self.kernels.get(last(name), [])
+        if "::" not in name:
+            return found
+        full = ir.found_as(name.removeprefix("::"), self.namespaces)
+        return [one for one in found if any(f"::{one.name}".endswith(f"::{other}") for other in full)]
+
+    @property
+    def main(self) -> ir.Function | None:
+        return next((f for f in self._functions.get("main", []) if f.name in ("main", "::main")), None)
+
+    def functions(self) -> Iterable[ir.Function]:
+        for module in self.modules:
+            yield from module.functions
+
+    def types_of_members(self) -> dict[str, set[str]]:
+        """The types of the data members of all classes, by their names."""
+        return self.kept("types of members", self._types_of_members)
+
+    def _types_of_members(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for module in self.modules:
+            for members in module.fields.values():
+                for name, member in members.items():
+                    found.setdefault(name, set()).add(member.type)
+        return found
+
+    def initializers(self) -> Iterator[ir.Function]:
+        """What initializes globals, in front of `main`."""
+        return (function for function in self.functions() if last(function.name) == ir.INITIALIZERS)
+
+    def kept(self, fact: str, make: Callable[[], T]) -> T:
+        """What `make` returns, made once for this program."""
+        if fact not in self._kept:
+            self._kept[fact] = make()
+        return cast(T, self._kept[fact])
+
+    def reaching(self, fact: str, holds: Callable[[ir.Stmt], bool]) -> frozenset[int]:
+        """The functions (by `id`) with a statement for which `holds`, or that call one of these. Kept by `fact`."""
+        return self.reaching_those(fact, lambda function: any(map(holds, ir.walk(function.body))))
+
+    def reaching_those(self, fact: str, holds: Callable[[ir.Function], bool]) -> frozenset[int]:
+        """The functions (by `id`) for which `holds`, or that call one of these. Kept by `fact`."""
+        return self.kept(fact, lambda: self._with_callers(filter(holds, self.functions())))
+
+    def _with_callers(self, functions: Iterable[ir.Function]) -> frozenset[int]:
+        callers = self.kept("callers", self._callers)
+        found = list(map(id, functions))
+        reached: set[int] = set()
+        while found:
+            current = found.pop()
+            if current not in reached:
+                reached.add(current)
+                found.extend(callers.get(current, ()))
+        return frozenset(reached)
+
+    def _callers(self) -> dict[int, set[int]]:
+        """Who may call each function, or hands it to somebody who may, by `id`."""
+        callers: dict[int, set[int]] = defaultdict(set)
+        for function in self.functions():
+            for stmt in ir.walk(function.body):
+                reached = self.reached_by(stmt, function.cls) if isinstance(stmt, ir.Call) else []
+                for name in handed_over(stmt):
+                    reached = reached + self.resolve(name, 0, stmt.span.path)
+                for callee in reached:
+                    callers[id(callee)].add(id(function))
+        return callers
+
+    def reached_by(self, call: ir.Call, cls: str | None) -> list[ir.Function]:
+        """The functions that a call in a method of `cls` may reach, whatever the class of the object is: `part->run()`
+        in a method `run` is no call of itself.
+        """
+        found = self.resolve(call.callee, len(call.args), call.span.path, cls)
+        if call.receiver is None or "::" in call.callee:
+            return found
+        of_this = call.receiver == ir.Deref(ir.Var("this"))
+        others = (f for f in self._functions.get(call.callee, ()) if f.cls is not None and (f.bases or not of_this))
+        return list(dict.fromkeys((*found, *others)))
+
+    def methods(self, name: str, arity: int) -> list[ir.Function]:
+        """The methods of this name, of any class in any file, that a call with `arity` arguments may reach."""
+        named = (f for one in ir.names_of(name) for f in self._functions.get(one, ()))
+        return [f for f in named if f.cls is not None and _may_take(f, arity)]
+
+    def resolve(self, name: str, arity: int, path: str, cls: str | None = None) -> list[ir.Function]:
+        """The functions that a call of `name` with `arity` arguments in the file `path` may reach.
+
+        Default arguments let a call give fewer arguments than the function has parameters.
+        """
+        any_of = ir.is_any_of(name)
+        if not any_of and last(name) not in self._functions:
+            return []
+        question = (name, arity, "", None) if any_of else (name, arity, path, cls)
+        if question not in self._resolved:
+            found = self.methods(name, arity) if any_of else self._resolve(name, arity, path, cls)
+            self._resolved[question] = found
+        return self._resolved[question]
+
+    def _resolve(self, name: str, arity: int, path: str, cls: str | None) -> list[ir.Function]:
+        outermost, name = name.startswith("::"), name.removeprefix("::")
+        found = [f for f in self._functions[last(name)] if _may_take(f, arity)]
+        if outermost:  # no method that hides it (C++17, 6.4.3 [basic.lookup.qual] 4)
+            cls, found = None, [f for f in found if f.cls is None or "::" in name]
+        # a `static` function of a header is one of each file that includes it
+        found = [
+            f
+            for f in found
+            if not f.internal or f.span.path == path or "::" not in f.name or not f.span.path.endswith(SOURCES)
+        ]
+        if "::" in name:
+            meant = ir.found_as(name, self.namespaces)
+            # overloads in an inline namespace are found with those around it (C++20, [namespace.qual])
+            within = ([f for f in found if f.name == one or f.name.endswith("::" + one)] for one in meant)
+            found = list(dict.fromkeys(f for group in within for f in group))
+        elif cls is not None:
+            found = [f for f in found if f.cls is not None and last(f.cls) == last(cls)] or found
+        else:
+            found = [f for f in found if f.cls is None or f.name == name] or found
+        exact = [f for f in found if len(f.params) == arity]
+        if exact:  # the types of the arguments decide between it and one with default arguments or a pack
+            exact = [f for f in found if f in exact or takes(f, arity)]
+        found = exact or found
+        return [f for f in found if f.span.path == path] or found

@@ -1,0 +1,1 @@
+"""From files to results: programs, clusters, batches and who proves them, and what earlier runs found out."""

@@ -1,0 +1,886 @@
+"""One cluster of programs: surveyed, proved, repaired, rewritten, and validated.
+
+Programs that share candidates (a header with an allocation, a library file of two programs) are decided together: a
+site moves only if it is proved for every program, root and configuration that reaches it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from typing import NamedTuple
+
+from cudafix import ir
+from cudafix.codemod import codemods
+from cudafix.codemod import module as codemod
+from cudafix.findings import Assumption, Edit, Finding, Place, Refusal, Report, Runs
+from cudafix.ir import blocks_of, walk
+from cudafix.ir.device_code import Closures
+from cudafix.ir.link import SOURCES, Program, handed_over, last
+from cudafix.models import Tables
+from cudafix.models.api import Effect
+from cudafix.ordering import check
+from cudafix.ordering.program import Key, Outcome, Overlay, Violation, key_of, lacks_stream
+from cudafix.ordering.slicing import Slicer
+from cudafix.ordering.unwritten import assigned_unseen
+from cudafix.pipeline.programs import Part
+from cudafix.pipeline.shared_set_up import Header, included
+from cudafix.pipeline.tree import Tree, Variant, View, is_included_by_a_program
+from cudafix.project import build, prefilter
+from cudafix.project.config import Config
+from cudafix.project.failures import made_readable
+from cudafix.refusals import REFUSALS
+from cudafix.rewrite import guard
+from cudafix.rewrite.align import Different, align
+from cudafix.rewrite.certificates import Scenes, scenes
+from cudafix.rewrite.defects import Context, completions, defects, is_of_the_pool
+from cudafix.rewrite.edits import OverlapError, apply
+from cudafix.rewrite.naming import DEFAULT
+from cudafix.rewrite.own_events import OwnEvents
+from cudafix.rewrite.pairs import in_one_function
+from cudafix.rewrite.render import TOO_LARGE_WORDS, HandedOver, Rewriter, shared_words, starts_at
+from cudafix.rewrite.repair import Group, Plan, Refused, Repair, groups_of, only_read, settled_sites, static_refusal
+
+TOO_LARGE = 12
+"""Roots of one cluster that may take up the whole budget; so a cluster of a library ends."""
+
+MOST_STEPS, MOST_OF_A_CLUSTER = 500_000, 1_000_000
+"""Statements that may be run from one root, in all programs and all that is tried, and from all roots together: some
+minutes. A run ends whatever it is given: what is not proved by then is refused as too large.
+"""
+
+_GENERATOR_EXPRESSION, _CLEANUP = "generator_expression", "cleanup"
+"""Problems that are refused as `generator` and as `control_flow`."""
+
+_PROBLEMS = {
+    "generator": "is a generator",
+    _GENERATOR_EXPRESSION: "makes a generator expression, which may run later, bit by bit",
+    "coroutine": "is a coroutine",
+    "budget": "is too large, or nested too deeply",
+    "control_flow": "is left and entered again by `setjmp` and `longjmp`",
+    _CLEANUP: "has the attribute `cleanup`, which calls a function where a variable ends",
+    "implicit_call": "is called by Python itself",
+    "finalizer": "works with memory or a stream that `__del__` gives back",
+}
+
+_FILL_A_LIST = "Make a list of it (`[...]`), or run through the generator expression where it stands."
+_CALL_THE_CLEANUP = "Take the attribute out, and call its function where the variable ends."
+
+
+def views_of(tree: Tree, programs: list[list[str]]) -> list[View]:
+    """Every program in every configuration, from every root.
+
+    Configurations of different files are not multiplied: while one file with candidates takes each of its own, the
+    others take the first one that agrees with it on the conditions that both have. Roots that reach no candidate are
+    left out. A header that some files include in one configuration and others in another is there in each.
+    """
+    for paths in programs:
+        if tuple(paths) not in tree.views:
+            tree.views[tuple(paths)] = _views(tree, paths)
+    return [view for paths in programs for view in tree.views[tuple(paths)]]
+
+
+def _views(tree: Tree, paths: list[str]) -> list[View]:
+    programs: list[Program] = []
+    variants = [tree.variants_of(p, paths) for p in paths]
+    several = [own if len(own) > 1 and tree.differs(p, paths) else [] for p, own in zip(paths, variants, strict=True)]
+    seen: set[tuple[int, ...]] = set()
+    closures = Closures()
+    for n, own in enumerate(variants):
+        for chosen in own:
+            picked = tuple(chosen if m == n else _agreeing(others, chosen) for m, others in enumerate(variants))
+            if tuple(map(id, picked)) not in seen:
+                seen.add(tuple(map(id, picked)))
+                parts = dict.fromkeys(v for one, all_ in zip(picked, several, strict=True) for v in (one, *all_))
+                programs.append(Program((variant.module for variant in parts), closures))
+    mains = [sum(f.name in ("main", "::main") for f in program.functions()) for program in programs]
+    if 1 in mains:  # two do not link; none is what another program includes
+        fewest = 1 if 0 in mains and is_included_by_a_program(tree, paths[0]) else 0
+        programs = [program for program, count in zip(programs, mains, strict=True) if fewest <= count <= 1]
+    return [View(program, root) for program in programs for root in check.roots(program)]
+
+
+def _agreeing(variants: Sequence[Variant], chosen: Variant) -> Variant:
+    if len(variants) == 1:
+        return variants[0]
+    wanted = dict(chosen.values)
+    return next((m for m in variants if all(wanted.get(c, v) == v for c, v in m.values)), variants[0])
+
+
+def _reached(program: Program, root: ir.Function) -> set[int]:
+    """The functions (by `id`) that a root may run; initializers of globals run in front of `main`."""
+    callees: dict[int, list[ir.Function]] = program.kept("callees", dict)
+    found: set[int] = set()
+    stack = [root]
+    if root is program.main:
+        stack += program.initializers()
+    while stack:
+        function = stack.pop()
+        if id(function) not in found:
+            found.add(id(function))
+            if id(function) not in callees:
+                callees[id(function)] = list(_may_call(program, function))
+            stack += callees[id(function)]
+    return found
+
+
+def _may_call(program: Program, function: ir.Function) -> Iterator[ir.Function]:
+    for name, arity in check.called(function):
+        yield from program.resolve(name, arity, function.span.path, function.cls)
+        yield from program.methods(name, arity)  # it may be called on an object of any class
+
+
+class _Moved(NamedTuple):
+    """The blocking calls on device memory that some code may run."""
+
+    allocations: frozenset[Key]
+    all: frozenset[Key]
+
+
+class _Alike:
+    """Tells views apart by what they run: configurations that differ elsewhere give the same proof."""
+
+    def __init__(self, tables: Tables, views: Sequence[View]) -> None:
+        self._tables = tables
+        self._configurations = Counter(view.root.span for view in views)
+        self._skeletons: dict[tuple[int, int], bytes] = {}  # by the `id` of slicer and function
+        self._seen: set[object] = set()
+        self._first: dict[object, View] = {}
+
+    def first(self, view: View) -> View | None:
+        """The first view asked for that runs the same statements from the same root, less quiet ones; None if one has
+        run them with these too.
+        """
+        if self._configurations[view.root.span] == 1:
+            return view
+        if (same := _fingerprint(view)) in self._seen:
+            return None
+        self._seen.add(same)
+        slicer = Slicer.of(view.program, self._tables)
+
+        def of(function: ir.Function) -> bytes:
+            key = id(slicer), id(function)
+            if key not in self._skeletons:
+                self._skeletons[key] = _hash(slicer.skeleton(function))
+            return self._skeletons[key]
+
+        return self._first.setdefault(_fingerprint(view, of), view)
+
+
+def _differences(one: View, other: View) -> frozenset[ir.Span]:
+    """The functions in which two views differ."""
+    a, b = ({f.span: _statements(f) for f in _functions(view)} for view in (one, other))
+    return frozenset(span for span in a.keys() | b.keys() if a.get(span) != b.get(span))
+
+
+def _statements(function: ir.Function) -> bytes:
+    return function.kept("print", lambda f: _hash((f.name, f.params, f.body, f.problems)))
+
+
+def _fingerprint(view: View, of: Callable[[ir.Function], bytes] = _statements) -> object:
+    """Equal for two views only if they run the same statements from the same root."""
+    functions = tuple(sorted(of(f) for f in _functions(view)))
+    unseen = tuple(sorted((*assigned_unseen(view.program), *(c for m in view.program.modules for c in m.ended))))
+    return of(view.root), functions, view.program.device.facts, tuple(sorted(view.program.globals)), unseen
+
+
+def _functions(view: View) -> list[ir.Function]:
+    reached = _reached(view.program, view.root)
+    return [f for f in view.program.functions() if id(f) in reached]
+
+
+def _hash(meaning: tuple[object, ...]) -> bytes:
+    return hashlib.sha256(repr(meaning).encode("utf-8", "surrogatepass")).digest()
+
+
+_OF_THE_DRIVER = frozenset(("cuMemAlloc", "cuMemAlloc_v2"))  # what `cudaMalloc` is in the driver API
+
+
+class Cluster:
+    """The programs that share candidates: surveyed, repaired and rewritten as one."""
+
+    def __init__(self, tree: Tree, part: Part, tables: Tables, config: Config) -> None:
+        self.tree = tree
+        self.programs = programs = part.programs
+        self.shared = part.shared
+        self.tables = tables
+        self.config = config
+        self.paths = list(dict.fromkeys(p for program in programs for p in program))
+        # a header is compiled as the sources are that include it, and what names nothing of CUDA does not matter
+        python = [p for p in self.paths if p.endswith(prefilter.SUFFIX)]
+        sources = [p for p in self.paths if p.endswith(SOURCES) and re.search(rb"cuda|PER_THREAD", tree.files[p])]
+        of_python = set(map(self._is_per_thread, python))  # one environment for all of them
+        threads = {next(said for said in (True, None, False) if said in of_python)} if python else set()
+        threads |= {self._is_per_thread(p) for p in sources or ([] if python else self.paths)}
+        self.per_thread = True in threads
+        self.default_streams = threads
+        self.unbuilt = not self.per_thread and any(self.config.rests_on_default(path) for path in sources or self.paths)
+        # of views that differ only in quiet statements from one that is surveyed, by the `id` of that: the functions in
+        # which they differ, which matter only while the host does not know all that it knew
+        self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}
+        self.steps: Counter[ir.Span] = Counter()  # statements run so far, by root, see `MOST_STEPS`
+        self.memory: dict[int, dict[object, list[Outcome]]] = {}  # what views did, by `id` and what was changed
+        # the functions that a view reaches which is too large for the proof, and where that starts
+        self.too_large: dict[ir.Span, ir.Function | None] = {}
+        self.views: list[View] = []
+        if not part.tells:
+            self.views = self._concerned(views_of(tree, programs))
+
+    def _is_per_thread(self, path: str) -> bool | None:
+        """Whether stream 0 is another stream in each thread: by the configuration, the file itself, or its build, which
+        may leave it open.
+        """
+        said = self.config.default_stream_of(path)
+        if said == "per-thread" or (said == "auto" and path in self.config.per_thread):
+            return True
+        if path.endswith(prefilter.SUFFIX):
+            names_it = build.variable_line(os.path.basename(path), self.tree.files[path]) is not None
+            is_open = names_it or path in self.config.perhaps_per_thread
+            return None if said == "auto" and is_open else False
+        said_in = [self.tree.default_streams_in(each) for each in (path, *self.tree.included(path))]
+        if any(found.named for found in said_in):
+            return None
+        if said == "legacy":
+            return False
+        # nvcc includes the runtime's header in front of the text of a `.cu` file: a `#define` in it comes too late, and
+        # elsewhere the order of the includes decides (CUDA programming guide, "Default Stream")
+        if any(found.defined for found in said_in) or build.documents_per_thread(self.tree.files[path]):
+            return None
+        return None if path in self.config.perhaps_per_thread else False
+
+    def _concerned(self, views: list[View]) -> list[View]:
+        """The views that say something of an allocation in the files that are not only read: they run one, free what
+        another one allocates, or may have defects.
+        """
+        calls = [(view, self._may_move(view)) for view in views]
+        found = [moved for _, moved in calls if moved is not None]
+        concerned = (moved.all for moved in found if any(self._is_given(key.path) for key in moved.allocations))
+        allocating = frozenset[Key]().union(*concerned)
+        return [view for view, moved in calls if moved is None or not allocating.isdisjoint(moved.all)]
+
+    def _is_given(self, path: str) -> bool:
+        """Whether something is said about a file, and may be written to it: it is not only read."""
+        return path not in self.config.context
+
+    def run(
+        self,
+        overlay: Overlay,
+        view: View,
+        known: frozenset[object] | None = None,
+        settled: Callable[[Outcome], bool] | None = None,
+    ) -> Outcome:
+        """Raises OutOfBudget where the program is too large, or has been run too often."""
+        if self.steps[view.root.span] > MOST_STEPS or self.steps.total() > MOST_OF_A_CLUSTER:
+            raise check.OutOfBudget
+        try:
+            found = check.run(
+                view.program,
+                self.tables,
+                overlay,
+                view.root,
+                per_thread=self.per_thread,
+                known=known,
+                settled=settled,
+            )
+        except check.OutOfBudget as error:
+            self.steps[view.root.span] += error.steps
+            raise
+        self.steps[view.root.span] += found.steps
+        return found
+
+    def survey(self) -> list[Outcome]:
+        """One run of the original program for each view, of those that differ only in quiet statements for one. Views
+        that are too large are left out and their sites refused: where one configuration is, the others from the same
+        root count as too large, and after `TOO_LARGE` roots all that are left. A view is not run if all that it may
+        allocate or free has been refused for what another view does with it: no further run can take such a reason
+        back. For the same reason a run ends as soon as it has found one for each of them.
+        """
+        outcomes: list[Outcome] = []
+        fitting: list[View] = []
+        left_out: set[ir.Span] = set()
+        decided: set[Key] = set()
+        alike = _Alike(self.tables, self.views)
+        for view in self.views:
+            moved = self._may_move(view)
+            if moved is not None and moved.all <= decided:
+                continue
+            if view.root.span not in left_out and len(left_out) < TOO_LARGE:
+                first = alike.first(view)
+                if first is None:
+                    continue
+                if first is not view:
+                    self.alike.setdefault(id(first), []).append((view, _differences(first, view)))
+                    continue
+                try:
+                    found = self.run(
+                        Overlay(), view, settled=_refuses(moved.all - decided) if moved is not None else None
+                    )
+                    outcomes.append(found)
+                    fitting.append(view)
+                    refused = (g for g in groups_of([found]) if static_refusal(g, [found]) is not None)
+                    decided.update(key for group in refused for key, _ in group.sites())
+                    decided |= settled_sites(found)
+                    continue
+                except check.OutOfBudget:
+                    left_out.add(view.root.span)
+            self._leave_out(view)
+        self.views = fitting
+        return outcomes
+
+    def _may_move(self, view: View) -> _Moved | None:
+        """The allocations and frees that a view may run; None if it may have defects: these are of programs that are
+        stream-ordered already, or that reset the device.
+        """
+        allocations: set[Key] = set()
+        both: set[Key] = set()
+        for function in _functions(view):
+            moved = function.kept("may move", self._moved_in)
+            if moved is None:
+                return None
+            allocations |= moved.allocations
+            both |= moved.all
+        return _Moved(frozenset(allocations), frozenset(both))
+
+    def _moved_in(self, function: ir.Function) -> _Moved | None:
+        allocations: set[Key] = set()
+        both: set[Key] = set()
+        for call in walk(function.body):
+            api = self.tables.lookup(call.callee, len(call.args)) if isinstance(call, ir.Call) else None
+            if api is None:
+                continue
+            if api.memory == "async" or api.effect is Effect.RESET:
+                return None
+            if api.effect in (Effect.ALLOC, Effect.FREE) and api.memory == "device":
+                both.add(key_of(call))
+                if api.effect is Effect.ALLOC:
+                    allocations.add(key_of(call))
+        return _Moved(frozenset(allocations), frozenset(both))
+
+    def _leave_out(self, view: View) -> None:
+        for one in (view, *(other for other, _ in self.alike.get(id(view), ()))):
+            for function in _functions(one):
+                roots = [r for r in (self.too_large.get(function.span), one.root) if r is not None]
+                self.too_large[function.span] = min(roots, key=lambda root: (root.span.path, root.span.start))
+
+    def report(self) -> tuple[Report, Scenes]:
+        """What was found, and what it takes to show it as certificates."""
+        numbers = {}
+        if self.views:
+            numbers = {id(view): number for number, view in enumerate(views_of(self.tree, self.programs))}
+        survey = self.survey()
+        groups = groups_of(survey)
+        self._refuse(groups, survey)
+        if self.config.only is not None:
+            for group in groups:
+                if (Runs.CHURN if group.churn else Runs.ONCE) is not self.config.only:
+                    group.refused = group.refused or Refused("left_alone", f"not `--only {self.config.only.value}`")
+        plan, outcomes = self._plan(groups, survey)
+        header = None
+        if self.config.pool_setup is not None and not self.config.is_too_old:
+            header = Header(self.tree, self.config.pool_setup, self.programs, self.tables)
+        rewriter = Rewriter(self.tree.files, self.config, self.views, survey, self.tree.writer, self.tables, header)
+        faults, mended = self._defects(survey)
+        completed = self._completions(survey, mended)
+        edits = [*rewriter.edits(plan), *(e for f in (*faults, *completed) for e in f.edits)]
+        if rewriter.unset and not self._go_together(edits, rewriter.unset, outcomes, plan.overlay()):
+            rewriter.unset = []  # what is slow as it stands keeps no pair from moving
+        refused = None
+        if closed := sorted({edit.path for edit in edits if not self._is_given(edit.path)}):
+            text = f"`{closed[0]}` would have to change with it and was not given"
+            refused = Refused("site_not_editable", text, unlock=f"Add `{closed[0]}` to the paths.")
+            if shared := next((path for path in closed if path in self.shared), None):
+                refused = Refused("budget", shared_words(shared))
+        elif edits and (reason := self._validate(edits, outcomes, plan.overlay())) is not None:
+            refused = Refused("own_edit_failed", f"the rewritten text could not be proved again: {reason}")
+        if refused is not None:
+            for group in plan.moving():
+                group.refused = refused
+            faults, completed = [replace(f, edits=()) for f in faults], []
+            rewriter.unset = []
+        moving = {(k.path, k.start) for g in plan.moving() for k, site in g.sites() if lacks_stream(site.call)}
+        faults = [f for f in faults if (f.path, f.offset) not in moving]  # mended with the pair
+        faults += completed
+        report = rewriter.report(plan, self._sites(), faults, self.too_large, self.shared, self._handed_over)
+        report = replace(report, findings=self._resting(report.findings, plan, survey))
+        report = self._with_driver(self._with_lost(report))
+        report = replace(report, in_one_function=in_one_function(self._functions(), survey))
+        surveyed = [numbers[id(view)] for view in self.views]
+        return report, scenes(report, plan, survey, surveyed, mended, self.tables, per_thread=self.per_thread)
+
+    def _with_lost(self, report: Report) -> Report:
+        """A report with the allocations that no function has (`Module.lost`): only a candidate has any."""
+        known = {(f.path, f.offset) for f in report.findings} | {(r.path, r.offset) for r in report.refusals}
+        lost = {
+            (path, offset): name
+            for path in filter(self._is_given, self.paths)
+            if self.tree.is_candidate(path)
+            for variant in self._variants(path)
+            for offset, name in variant.module.lost
+            if (path, offset) not in known
+        }
+        texts = {name: f"the code around it {_PROBLEMS.get(name, 'cannot be read')}" for name in lost.values()}
+        refusals = [
+            Refusal(name, path, offset, texts[name], REFUSALS[name].unlock)
+            for (path, offset), name in sorted(lost.items())
+        ]
+        return replace(report, refusals=(*report.refusals, *refusals), sites=report.sites + len(refusals))
+
+    def _with_driver(self, report: Report) -> Report:
+        """A report with the allocations of C++ by the driver API, which are left alone."""
+        calls = {
+            (stmt.span.path, stmt.span.start): stmt.callee
+            for function in self._functions()
+            for stmt in walk(function.body)
+            if isinstance(stmt, ir.Call) and stmt.receiver is None and stmt.callee in _OF_THE_DRIVER
+            if self._is_given(stmt.span.path) and not stmt.span.path.endswith(prefilter.SUFFIX)
+        }
+        own = {last(function.name) for function in self._functions()}
+        page = REFUSALS["driver_memory"]
+        refusals = [
+            Refusal("driver_memory", path, offset, f"`{name}` is a call of the driver API", page.unlock)
+            for (path, offset), name in sorted(calls.items())
+            if name not in own
+        ]
+        return replace(report, refusals=(*report.refusals, *refusals), sites=report.sites + len(refusals))
+
+    def _resting(self, findings: Sequence[Finding], plan: Plan, survey: Sequence[Outcome]) -> tuple[Finding, ...]:
+        """The findings, with what holds unless something is said against it: nvcc's default stream, where a proof uses
+        that and no build is found, and what checks do of headers that are not in the tree.
+        """
+        default = self.unbuilt and (
+            any(outcome.default_stream for outcome in survey)
+            or any(DEFAULT in group.streams.values() for group in plan.moving())
+        )
+        checks = sorted({name for view in self.views for module in view.program.modules for name in module.checks})
+        evaluating = tuple(Assumption("evaluates_its_argument", f"`{name}`") for name in checks)
+        return tuple(
+            replace(
+                f, defaults=(*(Assumption("legacy_default_stream", f"`{f.path}`") for _ in range(default)), *evaluating)
+            )
+            if f.edits
+            else f
+            for f in findings
+        )
+
+    def _plan(self, groups: list[Group], survey: list[Outcome]) -> tuple[Plan, list[Outcome]]:
+        """The plan, and the outcomes of the original programs that it concerns."""
+        while True:
+            relevant = self._relevant(groups, survey)
+            outcomes = [o for _, o in relevant]
+            try:
+                events = OwnEvents([view.program for view, _ in relevant], self.tables)
+                run, unclear = _Memory(self, relevant).run, self._unclear()
+                return Repair(run, outcomes, groups, events, unclear, self.config.context).search(), outcomes
+            except _TooLarge as found:  # the rewritten program takes more steps than the original
+                for view in (view for view, _ in relevant if view.root.span == found.view.root.span):
+                    self._leave_out(view)
+                for group in groups:
+                    group.refused = group.refused or self._too_large_at(group)
+
+    def _defects(self, survey: list[Outcome]) -> tuple[list[Finding], Overlay]:
+        faulty = [(v, o) for v, o in zip(self.views, survey, strict=True) if o.violations]
+        if not faulty:
+            return [], Overlay()
+        found = {
+            name: (module.DEFECTS, module.propose)
+            for name, declared in codemods().items()
+            if declared.finds_defects
+            and hasattr(module := codemod(name), "DEFECTS")
+            and not self.config.is_off_everywhere(name)
+        }
+        outcomes = [o for _, o in faulty]
+        memory = _Memory(self, faulty)
+
+        def run(overlay: Overlay) -> list[Outcome]:
+            try:
+                return memory.run(overlay)
+            except _TooLarge:
+                return outcomes  # as if nothing were mended
+
+        return defects(
+            outcomes,
+            run,
+            Context(self.tree.files, self.tables, outcomes, self.tree.writer, self._unclear(), self.config.context),
+            found,
+        )
+
+    def _completions(self, survey: list[Outcome], mended: Overlay) -> list[Finding]:
+        """What is in order, and only half migrated."""
+        freeing = [
+            (v, o)
+            for v, o in zip(self.views, survey, strict=True)
+            if any(is_of_the_pool(o, site) for site in o.frees.values())
+        ]
+        if not freeing or len(self.default_streams) > 1 or None in self.default_streams:
+            return []
+        found = {
+            name: module.completes
+            for name, declared in codemods().items()
+            if hasattr(module := codemod(name), "completes") and not self.config.is_off_everywhere(name)
+        }
+        outcomes = [o for _, o in freeing]
+        memory = _Memory(self, freeing)
+        context = Context(
+            self.tree.files, self.tables, outcomes, self.tree.writer, self._unclear(), self.config.context
+        )
+        try:
+            return completions(outcomes, memory.run, context, found, mended)
+        except _TooLarge:
+            return []
+
+    def _unclear(self) -> list[ir.Span]:
+        """The functions that could not be read as a whole."""
+        return [function.span for function in self._functions() if function.problems]
+
+    def _relevant(self, groups: list[Group], survey: list[Outcome]) -> list[tuple[View, Outcome]]:
+        """The views that reach a site which may move."""
+        keys = {key for group in groups if group.refused is None for key, _ in group.sites()}
+        return [
+            (view, outcome)
+            for view, outcome in zip(self.views, survey, strict=True)
+            if not keys.isdisjoint(outcome.allocations) or not keys.isdisjoint(outcome.frees)
+        ]
+
+    def _refuse(self, groups: list[Group], survey: list[Outcome]) -> None:
+        for group in groups:
+            group.refused = (
+                self._problem_at(group)
+                or static_refusal(group, survey)
+                or self._too_large_at(group)
+                or self._only_read(group)
+            )
+
+    def _only_read(self, group: Group) -> Refused | None:
+        """What would have to change in a file that is only read, or stays as it is."""
+        for key, site in sorted(group.sites()):
+            if key.path in self.shared:
+                return Refused("budget", shared_words(key.path), ((site.call.span, f"`{site.call.callee}`"),))
+            if not self._is_given(key.path):
+                return only_read(key.path, site.call.span, f"`{site.call.callee}`")
+        return None
+
+    def _too_large_at(self, group: Group) -> Refused | None:
+        for key, _ in group.sites():
+            for span, root in self.too_large.items():
+                if span.path == key.path and span.start <= key.start < span.end:
+                    return Refused("budget", TOO_LARGE_WORDS, starts_at(root))
+        return None
+
+    def _problem_at(self, group: Group) -> Refused | None:
+        """A function that was not understood, or a name that the program gives another meaning."""
+        if self.config.is_too_old and (refused := self._too_old(group)) is not None:
+            return refused
+        if None in self.default_streams:
+            return Refused("mixed_default_streams", "it is not known which default stream its files are compiled with")
+        if len(self.default_streams) > 1:
+            return Refused("mixed_default_streams", "the files of the program have different default streams")
+        for key, _ in group.sites():
+            for variant in self._variants(key.path):
+                for function in variant.module.functions:
+                    if function.problems and function.span.start <= key.start < function.span.end:
+                        name, offset = function.problems[0]
+                        span = ir.Span(key.path, offset, offset + 1)
+                        inside = function.span.start <= offset < function.span.end
+                        whole = "is not understood as a whole"
+                        text = _PROBLEMS.get(name, whole if inside else f"stands in text that {whole}")
+                        unlock = ""
+                        if name == "parse_error" and key.path.endswith(prefilter.SUFFIX):
+                            unlock = made_readable(self.tree.files[key.path])
+                            return Refused(name, "the file cannot be parsed", ((span, "here"),), unlock=unlock)
+                        if name == _GENERATOR_EXPRESSION:
+                            name, unlock = "generator", _FILL_A_LIST
+                        if name == _CLEANUP:
+                            name, unlock = "control_flow", _CALL_THE_CLEANUP
+                        return Refused(name, f"`{last(function.name)}` {text}", ((span, "here"),), unlock=unlock)
+            for name in ("cudaMalloc", "cudaFree"):
+                for path in (key.path, *self.tree.included(key.path)):
+                    if name in self.tree.macros_of(path):
+                        return Refused("renaming_header", f"`{path}` gives `{name}` another meaning")
+            for function in self._functions():
+                if last(function.name) in ("cudaMallocAsync", "cudaFreeAsync") and function.cls is None:
+                    name, span = last(function.name), ir.Span(*function.span[:2], function.span.start + 1)
+                    text = f"the program has a `{name}` of its own, which may be called instead of that of CUDA"
+                    return Refused(
+                        "renaming_header", text, ((span, "here"),), unlock=f"Give that `{name}` another name."
+                    )
+            for program in (p for p in self.programs if key.path in p):
+                for macro in self.tree.defined_around(key.path, program):
+                    if macro.name in ("cudaMalloc", "cudaFree"):
+                        return Refused("renaming_header", f"`{macro.path}` gives `{macro.name}` another meaning")
+        return None
+
+    def _too_old(self, group: Group) -> Refused | None:
+        """Why a group cannot move where the code is also built with a CUDA that lacks the asynchronous calls."""
+        assert self.config.cuda is not None
+        version = ".".join(map(str, self.config.cuda))
+        if not self.config.guard:
+            return Refused("old_cuda", f"the code is built with CUDA {version} too, which has no `cudaMallocAsync`")
+        for key, site in group.sites():
+            span = site.call.span
+            if key.path.endswith(prefilter.SUFFIX) or guard.is_in_directive(self.tree.files[key.path], key.start):
+                text = f"no version check for CUDA {version} can stand around it"
+                return Refused("old_cuda", text, ((span, "here"),))
+        return None
+
+    def _sites(self) -> dict[tuple[str, int], ir.Call]:
+        """Every host call of `cudaMalloc` in a file that is not only read, reached or not."""
+        found: dict[tuple[str, int], ir.Call] = {}
+        for function in self._functions():
+            for stmt in walk(function.body):
+                own = isinstance(stmt, ir.Call) and stmt.receiver is not None  # `pool.cudaMalloc(n)` is the program's
+                if (
+                    isinstance(stmt, ir.Call)
+                    and stmt.callee == "cudaMalloc"
+                    and not own
+                    and self._is_given(stmt.span.path)
+                ):
+                    found[stmt.span.path, stmt.span.start] = stmt
+        return found
+
+    def _functions(self) -> Iterator[ir.Function]:
+        """The host functions of the files that may allocate, in every configuration."""
+        for path in self.paths:
+            candidate = self.tree.is_candidate(path)
+            for variant in self._variants(path):
+                if candidate or variant.lowered:
+                    yield from variant.module.functions
+
+    def _handed_over(self, path: str, at: int) -> HandedOver | None:
+        """Where the function around a place, or one that calls it, is given away as a value, or named in text that is
+        not understood.
+        """
+        functions = list(self._functions())
+        around = {last(f.name) for f in functions if f.span.path == path and f.span.start <= at < f.span.end}
+        asked: set[str] = set()
+        while around - asked:
+            asked |= around
+            for function in functions:
+                for stmt in walk(function.body):
+                    if any(last(name) in around for name in handed_over(stmt)):
+                        return self._handing(stmt)
+            around = {
+                last(function.name)
+                for function in functions
+                if any(isinstance(stmt, ir.Call) and last(stmt.callee) in around for stmt in walk(function.body))
+            }
+        return None
+
+    def _handing(self, stmt: ir.Stmt) -> HandedOver:
+        if isinstance(stmt, ir.Unknown) and stmt.why != ir.THROUGH_POINTER:
+            return HandedOver(Place(stmt.span.path, stmt.span.start, "the function is named here"), why=stmt.why)
+        place = Place(stmt.span.path, stmt.span.start, "the function is handed over here")
+        row = self.tables.lookup(stmt.callee, len(stmt.args)) if isinstance(stmt, ir.Call) else None
+        if isinstance(stmt, ir.Call) and row is not None and "host thread" in (row.why or ""):
+            return HandedOver(place, thread=stmt.callee)
+        return HandedOver(place)
+
+    def _variants(self, path: str) -> Iterator[Variant]:
+        """A file in each of its configurations, in each program that has it."""
+        found = (self.tree.variants_of(path, program) for program in self.programs if path in program)
+        yield from {id(variant): variant for variants in found for variant in variants}.values()
+
+    def _go_together(
+        self, edits: Sequence[Edit], findings: Sequence[Finding], survey: Sequence[Outcome], proved: Overlay
+    ) -> bool:
+        """Whether some findings can be mended beside what else is written."""
+        try:
+            return self._validate([*edits, *(e for f in findings for e in f.edits)], survey, proved) is None
+        except OverlapError:
+            return False
+
+    def _validate(self, edits: Sequence[Edit], survey: Sequence[Outcome], proved: Overlay) -> str | None:
+        """Parse, lower and prove the text that would be written. None if it is proved, else what is wrong.
+
+        Where the text turns out to say what is `proved` already, it is not run again.
+        """
+        changed = {p: [e for e in edits if e.path == p] for p in {e.path for e in edits}}
+        files = {p: apply(data, changed[p]) if p in changed else data for p, data in self.tree.files.items()}
+        known = {(v.kind, v.later.span) for outcome in survey for v in outcome.violations}
+        for violation in lockstep(
+            self.tree, self.tree.rewritten(files), self.programs, self.tables, self.per_thread, proved
+        ):
+            if isinstance(violation, str):
+                return violation
+            if not violation.is_assumed and (violation.kind, violation.later.span) not in known:
+                return f"{violation.words}: {violation.later.text}"
+        return None
+
+
+def _refuses(sites: frozenset[Key]) -> Callable[[Outcome], bool]:
+    """Whether a run has found what refuses all of these sites, whatever else it finds."""
+
+    def settled(outcome: Outcome) -> bool:
+        return sites <= settled_sites(outcome)
+
+    return settled
+
+
+class _TooLarge(Exception):
+    """A view that is too large for the proof once it is rewritten."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+
+
+class _Memory:
+    """Runs views again only where the overlay changed something that they reach."""
+
+    def __init__(self, cluster: Cluster, views: Sequence[tuple[View, Outcome]]) -> None:
+        self.cluster = cluster
+        self.views = views
+        self.reached = [_anchors(outcome) for _, outcome in views]
+        self.done = [cluster.memory.setdefault(id(view), {}) for view, _ in views]
+
+    def run(self, overlay: Overlay) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        for (view, original), reached, done in zip(self.views, self.reached, self.done, strict=True):
+            seen = (
+                frozenset((k, c.args) for k, c in overlay.replaced.items() if k in reached),
+                frozenset((k, _words(calls)) for k, calls in overlay.before.items() if k in reached),
+                frozenset((k, _words(calls)) for k, calls in overlay.after.items() if k in reached),
+                frozenset(overlay.removed & reached),
+                overlay.apart,
+                overlay.mends,
+            )
+            if seen not in done:
+                known = frozenset((v.kind, v.later.span) for v in original.violations)
+                try:
+                    done[seen] = list(self._run(overlay, view, known))
+                except check.OutOfBudget:
+                    raise _TooLarge(view) from None
+            outcomes += done[seen]
+        return outcomes
+
+    def _run(self, overlay: Overlay, view: View, known: frozenset[object]) -> Iterator[Outcome]:
+        first = self.cluster.run(overlay, view, known)
+        yield first
+        for other, differ in self.cluster.alike.get(id(view), ()):
+            if not differ.isdisjoint(first.uncalm):
+                yield self.cluster.run(overlay, other, known)
+
+
+def _words(calls: Sequence[ir.Call]) -> tuple[object, ...]:
+    return tuple((c.callee, c.args) for c in calls)
+
+
+def _anchors(outcome: Outcome) -> set[Key]:
+    """The calls that an overlay may change or stand next to, as far as a view runs them."""
+    found = {
+        *(key_of(v.later.stmt) for v in outcome.violations if v.later.stmt is not None),
+        *outcome.allocations,
+        *outcome.frees,
+        *outcome.resets,
+        *(key_of(op.stmt) for op in outcome.operations if op.stmt is not None),
+    }
+    found |= {key_of(call) for calls in outcome.destroys.values() for call in calls}
+    return found
+
+
+def lockstep(
+    before: Tree,
+    after: Tree,
+    programs: Iterable[list[str]],
+    tables: Tables,
+    per_thread: bool,
+    proved: Overlay | None = None,
+) -> list[Violation | str]:
+    """What is wrong with `after` as a rewrite of `before`: counterexamples, or why it could not be laid beside it.
+
+    `proved`: the rewrite comes from this plan, which moves no group that is refused, and moves groups whole.
+    """
+    found: list[Violation | str] = []
+    for paths in programs:
+        if all(before.files[path] == after.files[path] for path in paths):
+            continue
+        try:
+            shared = included(before, after, paths, tables).functions
+        except Different as different:
+            return [str(different)]
+        for path in paths:
+            if before.files[path] != after.files[path] and before.errors(path, paths) < after.errors(path, paths):
+                return [f"{path}: a parse error that was not there"]
+        views, rewritten = views_of(before, [paths]), views_of(after, [paths])
+        if len(views) != len(rewritten):
+            return ["the roots or configurations of the program changed"]
+        seen = set()
+        for view, other in zip(views, rewritten, strict=True):
+            if len(views) > 1:
+                pair = _fingerprint(view), _fingerprint(other)
+                if pair in seen:
+                    continue
+                seen.add(pair)
+            try:
+                overlay = align(view.program.modules, other.program.modules, tables, shared)
+                if overlay == Overlay() or (proved is not None and _same(overlay, proved, view.program, tables)):
+                    continue
+                if proved is None:
+                    found += _unfit(view, overlay, tables, per_thread)
+                found += check.run(view.program, tables, overlay, view.root, per_thread=per_thread).violations
+            except Different as different:
+                return [str(different)]
+            except check.OutOfBudget:
+                return ["the program is too large for the proof"]
+    return found
+
+
+def _same(overlay: Overlay, proved: Overlay, program: Program, tables: Tables) -> bool:
+    """Whether an overlay of one program is what the plan said, as far as the program goes."""
+    gaps = _gaps(program)
+
+    def meaning(one: Overlay) -> tuple[object, ...]:
+        inserted: dict[tuple[Key, bool], tuple[object, ...]] = {}
+        for where, is_after in ((one.after, True), (one.before, False)):  # in a gap, the first stand first
+            for key, calls in where.items():
+                apis = ((call, tables.lookup(call.callee, len(call.args))) for call in calls)
+                steps = [call for call, api in apis if api is None or api.effect is not Effect.NOTHING]
+                if key in gaps and steps:
+                    gap = gaps[key][is_after]
+                    inserted[gap] = inserted.get(gap, ()) + _words(steps)
+        replaced = {k: (c.callee, c.args) for k, c in one.replaced.items() if k in gaps}
+        return replaced, inserted, one.removed & gaps.keys()
+
+    return meaning(overlay) == meaning(proved)
+
+
+def _gaps(program: Program) -> dict[Key, tuple[tuple[Key, bool], tuple[Key, bool]]]:
+    """For each statement the gaps before and behind it, by the statement that follows and False, or that stands in
+    front and True. What the host only reads between two statements parts no gap: it issues nothing and waits for
+    nothing, and what is inserted behind it in the IR stands in front of the arguments that it is of in the text.
+    """
+    found: dict[Key, tuple[tuple[Key, bool], tuple[Key, bool]]] = {}
+    blocks = [function.body for function in program.functions()]
+    while blocks:
+        block = blocks.pop()
+        before: tuple[Key, bool] | None = None
+        for stmt, following in zip_longest(block, block[1:]):
+            key = key_of(stmt)
+            if before is None:
+                before = key, False
+            reads_only = isinstance(stmt, ir.HostAccess) and not stmt.writes
+            behind = before if reads_only else (key, True)
+            if following is not None and not reads_only and not isinstance(following, ir.Label):
+                behind = key_of(following), False
+            found[key] = ((key, False), (key, True)) if key in found else (before, behind)
+            before = behind if following is None or not isinstance(following, ir.Label) else None
+            blocks += blocks_of(stmt)
+    return found
+
+
+def _unfit(view: View, overlay: Overlay, tables: Tables, per_thread: bool) -> list[str]:
+    """Groups that a rewrite moves although they cannot move, or moves in part."""
+    found: list[str] = []
+    survey = check.run(view.program, tables, Overlay(), view.root, per_thread=per_thread)
+    for group in groups_of([survey]):
+        refused = static_refusal(group, [survey])
+        blocking = {k for k, s in group.sites() if s.call.callee in ("cudaMalloc", "cudaFree")} - overlay.removed
+        moves = blocking & overlay.replaced.keys()
+        if moves and refused is not None:
+            found.append(f"{refused.name}: {refused.text}")
+        elif moves and moves != blocking:
+            found.append("allocations and frees that may meet do not move together")
+    return found

@@ -1,0 +1,368 @@
+"""What a file of C++ or CUDA says about functions: enough to find the files of a program without lowering any of them.
+
+An outline is made from the text alone, so it is kept by its content, from run to run too. What is concluded from the
+outlines of many files holds as long as these say the same, whatever else changes in the files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+import re
+import sys
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cudafix.frontends.cuda.queries import captures
+from cudafix.pipeline.cache import Cache, signature
+from cudafix.project import failures
+from cudafix.project.files import SILENT, Files
+
+if TYPE_CHECKING:
+    import tree_sitter
+
+_WORD = re.compile(rb"\b[A-Za-z_]\w*")  # a function may also be handed over by its name
+# what may stand in front of a parenthesis and is no function: `else if (a) {`, `void __launch_bounds__(256) k() {`
+_NO_FUNCTION = (
+    rb"(?!(?:if|for|while|switch|catch|return|constexpr|requires|noexcept|explicit|decltype|typeof|sizeof|alignas|alignof"
+    rb"|void|bool|char|short|int|long|float|double|signed|unsigned|__launch_bounds__|__align__|__attribute__|__declspec)\b)"
+)
+_DEFINITION = (
+    rb"[A-Za-z_][\w\s:*&<>,\"]*?\b" + _NO_FUNCTION + rb"([A-Za-z_]\w*)\s*\([^;{}]*\)(?:[^;{}()/]|//.*$|/\*[^*]*\*/)*\{"
+)
+_DEFINED = re.compile(rb"^" + _DEFINITION, re.MULTILINE)
+_DEFINED_INSIDE = re.compile(rb"^[ \t]{0,8}" + _DEFINITION, re.MULTILINE)  # of a namespace, as many indent it
+_ARGUMENTS = re.compile(rb"<[^<>]*>")
+_OPERATOR = re.compile(rb"\boperator\b[^(]*(?:\(\s*\))?")  # also `operator()`
+_DIRECTIVE = re.compile(rb"^[ \t]*#(?:\\\r?\n|[^\n])*", re.MULTILINE)
+_DELIMITER = re.compile(rb"([{};])")
+_PARENTHESIS = re.compile(rb"([()])")
+_NAMESPACE = re.compile(rb"^\s*(?:inline\s+)?(?:namespace\b|extern\s*$)")  # a literal is left out
+_CALLED = re.compile(rb"\b" + _NO_FUNCTION + rb"([A-Za-z_]\w*)\s*\(")
+_BASES = re.compile(rb"\b(?:class|struct)\b[^;:{}()=]*:((?:::|[^;:{}()=])+)\{")
+_MEMBER = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:<[^<>]*>\s*)?::\s*(?:~|operator\b)")
+_EXTERN = re.compile(rb"\bextern\b[^;{}]*?\b([A-Za-z_]\w*)\s*(?:\[[^;]*|\)\s*\([^;]*)?;")  # `extern void (*hook)(int);`
+_STATIC = re.compile(rb"\bstatic\b")
+_SHARED = re.compile(rb"\b(?:static|inline)\b[^;{}()]*?\b([A-Za-z_]\w*)\s*(?:[;={]|\[[^;]*;)")  # static members too
+# Nodes without what is in them: a pattern with children costs four times as long to compile as all of these.
+_QUERY = """
+    (function_definition) @definition
+    [(function_declarator) (operator_cast)] @declarator
+    [(class_specifier) (struct_specifier)] @class
+    [(alias_declaration) (type_definition) (preproc_def) (preproc_function_def)] @macro
+    [(base_class_clause) (field_declaration)] @part
+    [(declaration) (init_declarator) (ERROR)] @value
+    [(translation_unit) (declaration_list)] @scope
+"""
+_TABLE = re.compile(rb"\{[^{}]{4096,}\}")
+_OF_NUMBERS = b"0123456789abcdefABCDEFxXuUlLpP,.+-{} \t\r\n"
+_NAME = re.compile(rb"[\s,{+-][A-Za-z]")
+_VARIABLES = frozenset(("identifier", "array_declarator", "init_declarator"))
+
+
+_WITHOUT_REFERENCES = 2
+"""A version of the format of `marshal` in which equal values are equal bytes, whichever of them are one object."""
+
+
+class Name(NamedTuple):
+    """A function's name, and the class or namespace directly around it as far as it is written there."""
+
+    scope: bytes
+    last: bytes
+
+
+class Words(NamedTuple):
+    """Every name in a text, those that look like the name of a function which is defined there, those that its classes
+    are derived from, and those of variables that another source defines; and those that it declares `static` or
+    `inline`, which in a header may be those of a static member.
+    """
+
+    all: frozenset[bytes]
+    defined: frozenset[bytes]
+    bases: frozenset[bytes]
+    variables: frozenset[bytes]
+    shared: frozenset[bytes]
+
+
+class Outline(NamedTuple):
+    """What a file says about functions: the words that each definition uses, by the function's name, and what is used
+    outside of them (`always`); the functions that it `declares`, and those that it defines for other files (`exports`);
+    its `classes`, and what each is derived from (`bases`).
+    """
+
+    uses: dict[bytes, set[bytes]]
+    always: set[bytes]
+    declares: set[Name]
+    exports: set[Name]
+    classes: set[bytes]
+    bases: dict[bytes, set[bytes]]
+
+    def offers(self, source: Outline) -> Iterator[Name]:
+        """The functions that this header declares and a source defines."""
+        for name in source.exports:
+            of_namespace = name.scope not in self.classes and Name(b"", name.last) in self.declares
+            if name in self.declares or of_namespace:
+                yield name
+
+
+class Outlines:
+    """The outlines of the files of a run, made when they are asked for."""
+
+    def __init__(self, files: Files, kept: Cache | None = None) -> None:
+        self._files = files
+        self._cache = kept
+        self._fresh: dict[bytes, bytes] = {}
+        self._words: dict[str, Words] = {}
+        self._outlines: dict[str, Outline] = {}
+        self._short: dict[str, bytes] = {}  # see `_code`
+        self._said: dict[tuple[str, str], bytes] = {}  # digests of what was asked for, by kind and path
+
+    def keep(self) -> None:
+        """Keep what was made, for later runs."""
+        if self._cache is not None and self._fresh:
+            self._cache.put(self._fresh)
+
+    def words(self, path: str) -> Words:
+        if path not in self._words:
+            self._words[path] = Words(*map(frozenset, self._of_file("words", path, _words_of)))
+        return self._words[path]
+
+    def outline(self, path: str) -> Outline:
+        if path not in self._outlines:
+            uses, always, declares, exports, classes, bases = self._of_file("outline", path, _outline_of)
+            names = {Name(*each) for each in declares}, {Name(*each) for each in exports}
+            used, derived = ({name: set(words) for name, words in each} for each in (uses, bases))
+            self._outlines[path] = Outline(used, set(always), *names, set(classes), derived)
+        return self._outlines[path]
+
+    def concluded(self, question: object, conclude: Callable[[], Any]) -> Any:
+        """What `conclude` finds, of plain types; what it found in an earlier run, to the same `question`, where the
+        outlines that it asked for say the same now.
+        """
+        key = self._key("concluded", hashlib.sha256(repr(question).encode("utf-8", "surrogateescape")).digest())
+        before = self._load(key)
+        if before is not None:
+            leaned_on, found = before
+            if all(self._says(kind, path, text, said) for kind, path, text, said in leaned_on):
+                return found
+        found = conclude()
+        leaned_on = [(kind, path, self._files.digest(path), said) for (kind, path), said in self._said.items()]
+        self._keep(key, marshal.dumps((leaned_on, found), _WITHOUT_REFERENCES))
+        return found
+
+    def _says(self, kind: str, path: str, text: bytes, said: bytes) -> bool:
+        """Whether a file still says what it has said, when its text had this digest."""
+        if self._files.digest(path) != text:
+            self._of_file(kind, path, _words_of if kind == "words" else _outline_of)
+            return self._said[kind, path] == said
+        return True
+
+    def _of_file(self, kind: str, path: str, make: Callable[[bytes], Any]) -> Any:
+        """What `make` says of the text of a file, kept by that."""
+        key = self._key(kind, self._files.digest(path))
+        content = self._content(key)
+        if content is None:
+            with failures.alone(path):
+                content = marshal.dumps(make(self._code(path)), _WITHOUT_REFERENCES)
+            self._keep(key, content)
+        self._said[kind, path] = hashlib.sha256(content).digest()
+        return marshal.loads(content)  # noqa: S302 its check sum was right
+
+    def _code(self, path: str) -> bytes:
+        """The text of a file without long initializers of numbers."""
+        if path in self._short:
+            return self._short[path]
+        text = self._files[path]
+        code = _TABLE.sub(_emptied, text)
+        if len(code) < len(text):
+            self._short[path] = code
+        return code
+
+    def _key(self, kind: str, digest: bytes) -> bytes:
+        form = f"{kind} {sys.implementation.cache_tag}".encode()  # `marshal` is not the same in each Python
+        return hashlib.sha256(form + signature() + digest).digest()
+
+    def _content(self, key: bytes) -> bytes | None:
+        return self._cache.get([key]).get(key) if self._cache is not None else None
+
+    def _load(self, key: bytes) -> Any:
+        content = self._content(key)
+        return marshal.loads(content) if content is not None else None  # noqa: S302 its check sum was right
+
+    def _keep(self, key: bytes, content: bytes) -> None:
+        if self._cache is not None:
+            self._fresh[key] = content
+
+
+@cache
+def _grammar() -> tuple[tree_sitter.Language, tree_sitter.Query]:
+    import tree_sitter  # where all outlines are known there is nothing to parse
+    import tree_sitter_cuda
+
+    language = tree_sitter.Language(tree_sitter_cuda.language())
+    return language, tree_sitter.Query(language, _QUERY)
+
+
+def _captures(data: bytes) -> dict[str, list[tree_sitter.Node]]:
+    import tree_sitter
+
+    language, query = _grammar()
+    return captures(query, tree_sitter.Parser(language).parse(data).root_node)
+
+
+def _emptied(table: re.Match[bytes]) -> bytes:
+    """Of a file that holds a binary as an array, the numbers are nearly all."""
+    return table[0] if table[0].translate(None, _OF_NUMBERS) or _NAME.search(table[0]) else b"{0}"
+
+
+def _words_of(data: bytes) -> Any:
+    """The fields of `Words`, sorted."""
+    code = SILENT.sub(b" ", data)
+    every = frozenset(_WORD.findall(code))
+    variables = sorted(frozenset(_EXTERN.findall(code))) if b"extern" in every else []
+    shared = sorted(frozenset(_SHARED.findall(code))) if not every.isdisjoint((b"static", b"inline")) else []
+    if b"{" not in data:
+        return sorted(every), [], [], variables, shared
+    pattern = _DEFINED_INSIDE if b"namespace" in every else _DEFINED
+    bases = {word for clause in _BASES.findall(code) for word in _WORD.findall(clause)}
+    return sorted(every), sorted({*pattern.findall(data), *_defined_outside(code)}), sorted(bases), variables, shared
+
+
+def _defined_outside(code: bytes) -> Iterator[bytes]:
+    """The names in front of the braces that are in no others but those of namespaces, wherever on a line they stand,
+    and the classes of destructors and operators, which are not called by a name.
+    """
+    inside = 0  # braces that are open, behind one that is not of a namespace
+    head, *pieces = _DELIMITER.split(_DIRECTIVE.sub(b" ", code))
+    for delimiter, text in zip(pieces[::2], pieces[1::2], strict=True):
+        if delimiter == b"{" and (inside or _NAMESPACE.match(head) is None):
+            if not inside and b"(" in head:
+                yield from _CALLED.findall(_outermost(head))[:1]
+                yield from _MEMBER.findall(head)
+                if b"operator" in head:
+                    yield b"operator"
+            inside += 1
+        elif delimiter == b"}" and inside:
+            inside -= 1
+        head = text
+
+
+def _outermost(code: bytes) -> bytes:
+    """The parentheses that are in no others, without what is in them: `__declspec(align(16)) void f(int n = g())`."""
+    pieces = _PARENTHESIS.split(code)
+    inside = 0
+    for n, piece in enumerate(pieces):
+        inside -= piece == b")"
+        if inside > 0:
+            pieces[n] = b""
+        inside += piece == b"("
+    return b"".join(pieces)
+
+
+def _outline_of(data: bytes) -> Any:
+    """The fields of an `Outline`, sorted."""
+    captures = _captures(data)
+    uses: dict[bytes, set[bytes]] = {}
+    always: set[bytes] = set()
+    declares: set[tuple[bytes, bytes]] = set()
+    exports: set[tuple[bytes, bytes]] = set()
+    bases: dict[bytes, set[bytes]] = {}
+
+    def words_of(node: tree_sitter.Node) -> list[bytes]:
+        return _WORD.findall(data, node.start_byte, node.end_byte)
+
+    classes = [
+        (node.start_byte, node.end_byte, words_of(named)[0])
+        for node in captures.get("class", ())
+        if (named := node.child_by_field_name("name")) is not None and node.child_by_field_name("body") is not None
+    ]
+    declarators = map(_declared, captures.get("declarator", ()))
+    names = sorted((_qualified(node).start_byte, node.end_byte) for node in declarators if node is not None)
+    outside: list[tuple[int, int]] = []
+    at = end = 0
+    for node in sorted(captures.get("definition", ()), key=lambda node: node.start_byte):
+        body = node.child_by_field_name("body")
+        if body is None:
+            continue
+        head = bisect_left(names, (node.start_byte, 0))
+        if head < len(names) and names[head][0] < body.start_byte:
+            start, stop = names[head]
+            *scopes, last = _names(data, start, stop)
+            around = [cls for cls in classes if cls[0] < start < cls[1]]
+            words = words_of(node)
+            if not last.startswith(b"operator"):
+                uses.setdefault(last, set()).update(words)
+            elif scope := max(around)[2] if around else b"".join(scopes[-1:]):
+                uses.setdefault(scope, set()).update(words)  # it is called where an object of the class is used
+            else:
+                always.update(words)
+            if not around and _STATIC.search(data, node.start_byte, start) is None:
+                exports.add((scopes[-1] if scopes else b"", last))
+        if node.start_byte >= end:
+            outside.append((end, node.start_byte))
+            end = node.end_byte
+    outside.append((end, len(data)))
+    for first, behind in outside:
+        while at < len(names) and names[at][0] < behind:
+            start, stop = names[at]
+            at += 1
+            if start >= first and (last := _names(data, start, stop)[-1]):
+                around = [cls for cls in classes if cls[0] < start < cls[1]]
+                declares.add((max(around)[2] if around else b"", last))
+    for node in captures.get("macro", ()):
+        value = node.child_by_field_name("value") or node.child_by_field_name("type")
+        if value is not None:
+            words = words_of(value)
+            for one in (*node.children_by_field_name("name"), *node.children_by_field_name("declarator")):
+                for name in words_of(one):
+                    uses.setdefault(name, set()).update(words)
+    for node in captures.get("part", ()):  # made and destroyed with the class
+        part = node if node.type == "base_class_clause" else node.child_by_field_name("type")
+        around = [cls for cls in classes if cls[0] < node.start_byte < cls[1]]
+        if part is not None and around:
+            for found in (uses, bases) if part is node else (uses,):
+                found.setdefault(max(around)[2], set()).update(words_of(part))
+    for node in captures.get("value", ()):
+        if any(first <= node.start_byte < behind for first, behind in outside):
+            for one in _given(node):
+                always.update(words_of(one))
+    for node in captures.get("scope", ()):
+        for child in node.named_children:
+            if child.type == "expression_statement":  # `REGISTER("f", f);`
+                always.update(words_of(child))
+    used, derived = (sorted((name, sorted(words)) for name, words in found.items()) for found in (uses, bases))
+    own = sorted({name for _, _, name in classes})
+    return used, sorted(always), sorted(declares), sorted(exports), own, derived
+
+
+def _declared(node: tree_sitter.Node) -> tree_sitter.Node | None:
+    """What names a function: its declarator, or the whole of a conversion."""
+    return node if node.type == "operator_cast" else node.child_by_field_name("declarator")
+
+
+def _given(node: tree_sitter.Node) -> Iterable[tree_sitter.Node]:
+    """The parts of a declaration outside of functions that run or make something: what could not be read, all of it."""
+    if node.type == "ERROR":
+        return (node,)
+    if node.type == "init_declarator":
+        return node.children_by_field_name("value")
+    declarators = node.children_by_field_name("declarator")
+    return node.children_by_field_name("type") if any(one.type in _VARIABLES for one in declarators) else ()
+
+
+def _qualified(name: tree_sitter.Node) -> tree_sitter.Node:
+    """The name of a function with its scopes: those of a conversion are around it."""
+    while (around := name.parent) is not None and around.type == "qualified_identifier":
+        name = around
+    return name
+
+
+def _names(data: bytes, start: int, stop: int) -> list[bytes]:
+    """The names of a declarator: those of its scopes, and that of the function, with what an operator is of."""
+    text = _ARGUMENTS.sub(b"", data[start:stop])
+    operator = _OPERATOR.search(text)
+    if operator is None:
+        return _WORD.findall(text) or [b""]
+    return [*_WORD.findall(text[: operator.start()]), b"".join(operator[0].split())]

@@ -1,0 +1,53 @@
+"""How a language writes what a plan asks for: changed calls, waits, synchronizations, the pool's threshold."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from cudafix import ir
+from cudafix.findings import Edit
+from cudafix.ordering.program import StreamName
+
+
+class Writer(Protocol):
+    """The words of one file's language. Statements come as lines without indentation.
+
+    `comment` matches what may stand behind a statement on its line. `is_cuda`: the file is C or C++.
+    """
+
+    @property
+    def is_cuda(self) -> bool: ...
+
+    @property
+    def pairs(self) -> str:
+        """The codemod that moves pairs in this language."""
+
+    @property
+    def comment(self) -> bytes: ...
+
+    def stream(self, name: StreamName) -> str:
+        """How a statement names a stream."""
+
+    def moved(self, call: ir.Call, stream: StreamName, data: bytes) -> list[Edit]:
+        """The call in its stream-ordered form."""
+
+    def wait(self, site: ir.Site, waiter: StreamName, awaited: StreamName, unit: str) -> list[str]:
+        """`waiter` waits for what `awaited` has done so far."""
+
+    def synchronize(self, site: ir.Site, stream: StreamName) -> list[str]:
+        """The host waits for a stream."""
+
+    def synchronize_device(self, site: ir.Site) -> list[str]:
+        """The host waits for the device."""
+
+    def threshold(self, site: ir.Site, once: bool, unit: str, taken: frozenset[str], size: int) -> list[str]:
+        """Raise the release threshold of the current device's default pool to a size in bytes."""
+
+    def raised(self, site: ir.Site, once: bool, unit: str, size: int) -> list[str]:
+        """The body of a function of its own that raises it, with a comment; empty where the language has none."""
+
+    def threshold_needs(self) -> list[Edit]:
+        """What those statements need elsewhere in the file."""
+
+    def needs_context(self, site: ir.Site) -> bool:
+        """Whether those statements work only where a context is current, as it is at an allocation."""

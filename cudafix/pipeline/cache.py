@@ -31,7 +31,9 @@ FRESH = 3600.0
 """Seconds within which a use of an entry is not noted again: most runs only read."""
 _SUM = 16  # bytes of the check sum in front of an entry
 # of reports and scenes; by name, as most runs need no engine
-_MODULES = frozenset(("cudafix.findings", "cudafix.rewrite.certificates", "cudafix.ordering.program", "cudafix.ir.nodes"))
+_MODULES = frozenset(
+    ("cudafix.findings", "cudafix.rewrite.certificates", "cudafix.ordering.program", "cudafix.ir.nodes")
+)
 _WAIT = 2.0  # seconds for another process that writes
 
 T = TypeVar("T")

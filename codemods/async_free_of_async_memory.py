@@ -46,7 +46,7 @@ from collections.abc import Iterator
 
 from cudafix import ir
 from cudafix.codemod import Codemod
-from cudafix.ordering.program import Key, Overlay, StreamName, Violation, Wrong, key_of
+from cudafix.ordering.interpreter.program import Key, Overlay, StreamName, Violation, Wrong, key_of
 from cudafix.rewrite.defects import Context, Proposal
 from cudafix.rewrite.naming import DEFAULT
 from cudafix.rewrite.repair import moved_call

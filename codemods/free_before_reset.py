@@ -45,7 +45,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cudafix.codemod import Codemod
-from cudafix.ordering.program import Violation, Wrong
+from cudafix.ordering.interpreter.program import Violation, Wrong
 from cudafix.rewrite.defects import Context, Proposal
 
 CODEMOD = Codemod(

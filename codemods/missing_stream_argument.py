@@ -44,7 +44,7 @@ from collections.abc import Iterator
 from cudafix import ir
 from cudafix.codemod import Codemod
 from cudafix.findings import Edit
-from cudafix.ordering.program import Overlay, StreamName, Violation, Wrong, key_of
+from cudafix.ordering.interpreter.program import Overlay, StreamName, Violation, Wrong, key_of
 from cudafix.rewrite.defects import Context, Proposal
 from cudafix.rewrite.naming import DEFAULT
 from cudafix.rewrite.repair import with_stream

@@ -53,7 +53,7 @@ from collections.abc import Iterator
 
 from cudafix import ir
 from cudafix.codemod import Codemod
-from cudafix.ordering.program import Overlay, Violation, Wrong, key_of
+from cudafix.ordering.interpreter.program import Overlay, Violation, Wrong, key_of
 from cudafix.rewrite import statements as text
 from cudafix.rewrite.defects import Context, Proposal
 from cudafix.rewrite.repair import Does, Insertion

@@ -22,17 +22,19 @@ ROOMS = (
     "pipeline/",
     "codemods/",
     "rewrite/",
-    "ordering/",
+    "ordering/interpreter/",
+    "ordering/facts/",
     "ordering/order/",
-    "frontends/cuda/",
+    "frontends/cuda/lower/",
+    "frontends/cuda/sema/",
+    "frontends/cuda/parse/",
+    "frontends/cuda/preprocess/",
     "frontends/python/",
     "project/",
     "ir/",
     "models/",
 )
 """The folders from the top of the architecture to its bottom: imports point down this list only."""
-_NESTED = frozenset(("frontends", "ordering"))
-"""Folders in which a folder has a box of its own."""
 
 Graph = Mapping[str, frozenset[str]]
 
@@ -49,12 +51,11 @@ def modules() -> dict[str, Path]:
 
 def box_of(module: str) -> str:
     """The box that a module is drawn in; empty for a package that only holds others."""
-    parts = module.split(".")[1:]
-    if len(parts) > 1 and parts[0] in _NESTED and (parts[0] == "frontends" or len(parts) > 2):
-        return "/".join(parts[:2]) + "/"
-    if not parts or parts == ["frontends"]:
+    path = "/".join(module.split(".")[1:])
+    room = next((room for room in ROOMS if f"{path}/".startswith(room)), None)
+    if room is None and any(room.startswith(f"{path}/") for room in ROOMS):
         return ""
-    return f"{parts[0]}/" if f"{parts[0]}/" in ROOMS else parts[0]
+    return room or path
 
 
 def imports() -> Graph:

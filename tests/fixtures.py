@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cudafix.findings import Edit, Report
-from cudafix.frontends.cuda import source
+from cudafix.frontends.cuda.parse import source
 from cudafix.frontends.python.notebook import Notebooks
 from cudafix.pipeline.driver import analyze, prove
 from cudafix.project.config import Config, DefaultStream

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from cudafix import ir
-from cudafix.ordering.program import Overlay, key_of
+from cudafix.ordering.interpreter.program import Overlay, key_of
 from tests.happens_before import BLOCKING, NON_BLOCKING, Graph
 
 Cell: TypeAlias = tuple[dict[Any, Any], tuple[object, ...]]  # a frame, a name (and an index)

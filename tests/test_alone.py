@@ -9,7 +9,8 @@ from __future__ import annotations
 import pytest
 
 from cudafix.findings import Safety
-from cudafix.ordering import alone, calls, engine
+from cudafix.ordering.facts import alone
+from cudafix.ordering.interpreter import calls, engine
 from cudafix.pipeline import driver
 from cudafix.project.config import Config
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from benchmarks import costs
-from cudafix.ordering import check, engine
-from cudafix.ordering.program import Outcome
+from cudafix.ordering.interpreter import check, engine
+from cudafix.ordering.interpreter.program import Outcome
 from cudafix.pipeline import cluster, driver
 from cudafix.project.config import Config
 

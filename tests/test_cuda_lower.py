@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cudafix import ir
-from cudafix.frontends.cuda.declarations import plain_name
-from cudafix.frontends.cuda.lower import lower
-from cudafix.frontends.cuda.source import read
+from cudafix.frontends.cuda.lower.module import lower
+from cudafix.frontends.cuda.parse.source import read
+from cudafix.frontends.cuda.sema.declarations import plain_name
 from cudafix.ir.dump import dump
 from cudafix.pipeline.tree import Tree
 

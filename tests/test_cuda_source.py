@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import pytest
 import tree_sitter
 
-from cudafix.frontends.cuda.source import Macro, Parsed, for_others, macros_of, read
-from cudafix.frontends.cuda.units import Meaning, Unit, Walk
+from cudafix.frontends.cuda.parse.source import Macro, Parsed, for_others, macros_of, read
+from cudafix.frontends.cuda.preprocess.units import Meaning, Unit, Walk
 from cudafix.project.files import includes_of
 
 

@@ -19,8 +19,8 @@ from hypothesis import event, find, given, note, settings
 from cudafix import ir, models
 from cudafix.ir.dump import dump
 from cudafix.ir.link import Program
-from cudafix.ordering import check as engine
-from cudafix.ordering.program import Outcome, Overlay
+from cudafix.ordering.interpreter import check as engine
+from cudafix.ordering.interpreter.program import Outcome, Overlay
 from cudafix.rewrite.repair import Group, Plan, Refused, Repair, groups_of, moved_call, static_refusal
 from tests import reference
 from tests.cases import ROOT

@@ -1,4 +1,4 @@
-"""The sets of `cudafix.ordering.state` against an explicit happens-before graph, on random programs.
+"""The sets of `cudafix.ordering.interpreter.state` against an explicit happens-before graph, on random programs.
 
 A program is a list of steps, each in the original program (P), in the rewritten one (Q), or in both. The engine walks
 the list once; the graph is built twice, for P's steps and for Q's. What is pending in Q must be equal; `lost` must be
@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cudafix.ordering.state import HOST, LEGACY, Event, In, Observer, Orders, Stream, StreamKind
+from cudafix.ordering.interpreter.state import HOST, LEGACY, Event, In, Observer, Orders, Stream, StreamKind
 from tests.happens_before import Graph
 
 KINDS = {
@@ -97,7 +97,7 @@ class Program:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# the code under test, driven as `cudafix.ordering.effects` drives it
+# the code under test, driven as `cudafix.ordering.interpreter.effects` drives it
 
 
 def run(orders: Orders, i: int, step: Step, rewritten_only: int, s: Stream | None = None) -> int:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cudafix.ordering.memory import OTHER, Cells, Environment, Ptr, Root
-from cudafix.ordering.paths import ANY, Index, Path, overlaps, within_itself
+from cudafix.ordering.facts.paths import ANY, Index, Path, overlaps, within_itself
+from cudafix.ordering.interpreter.memory import OTHER, Cells, Environment, Ptr, Root
 
 _KEYS = ("0", "1", "7", ANY, "k|0:n", "o|0:n", "k|2:4", 'c|"a"', 'c|"b"')
 _STEPS = st.one_of(

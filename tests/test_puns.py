@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from cudafix.ordering import memory as mem
-from cudafix.ordering.memory import Cell, Environment, Puns, Root
+from cudafix.ordering.facts import paths
+from cudafix.ordering.interpreter import memory as mem
+from cudafix.ordering.interpreter.memory import Cell, Environment, Puns, Root
 
 OBJECT: Root = ("memory", 1, "")
 OTHER_OBJECT: Root = ("memory", 2, "")
 
 
 def part(root: Root, *names: str) -> Cell:
-    return root, (mem.FIRST, *(("field", name) for name in names))
+    return root, (paths.FIRST, *(("field", name) for name in names))
 
 
 def environment() -> Environment:
@@ -39,7 +40,7 @@ def test_what_two_paths_have_written_meets() -> None:
 
 def test_a_copy_of_it_changes_the_parts_of_where_it_goes() -> None:
     env = environment()
-    copy = (OTHER_OBJECT, (("at", mem.ANY),))
+    copy = (OTHER_OBJECT, (("at", paths.ANY),))
     env.write([part(OTHER_OBJECT, "stream")], frozenset({mem.ZERO}))
     env.write([copy], env.read(part(OBJECT)))
     env.write_parts([copy], env.parts([part(OBJECT)]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cudafix.findings import Refusal
-from cudafix.ordering import engine
+from cudafix.ordering.interpreter import engine
 from cudafix.pipeline import driver
 from cudafix.project.config import Config
 

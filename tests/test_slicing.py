@@ -8,9 +8,10 @@ import pytest
 
 from cudafix import ir, models
 from cudafix.findings import Report
-from cudafix.frontends.cuda import lower, source
+from cudafix.frontends.cuda.lower import module as lower
+from cudafix.frontends.cuda.parse import source
 from cudafix.ir.link import Program, last
-from cudafix.ordering.slicing import Slicer
+from cudafix.ordering.facts.slicing import Slicer
 from cudafix.pipeline import driver
 from cudafix.project.config import Config
 

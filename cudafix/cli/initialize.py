@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cudafix.findings import ASSUMPTIONS
-from cudafix.frontends.cuda import sites
+from cudafix.frontends.cuda.sema import sites
 from cudafix.project import build, discovery
 from cudafix.project.config import ASYNC_SINCE, Config
 

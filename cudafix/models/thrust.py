@@ -71,7 +71,7 @@ thrust::{device,host,seq,omp,tbb}       host
 # policies
 thrust::cuda::par                       host            -
 thrust::{cuda::par,device}.on           handle_create   - stream ; returns=handle
-# without the wait that every algorithm has (`cudafix.ordering.effects`)
+# without the wait that every algorithm has (`cudafix.ordering.interpreter.effects`)
 thrust::cuda::par_nosync.on             handle_create   - stream ; returns=handle
 """
 

@@ -32,7 +32,7 @@ FRESH = 3600.0
 _SUM = 16  # bytes of the check sum in front of an entry
 # of reports and scenes; by name, as most runs need no engine
 _MODULES = frozenset(
-    ("cudafix.findings", "cudafix.rewrite.certificates", "cudafix.ordering.program", "cudafix.ir.nodes")
+    ("cudafix.findings", "cudafix.rewrite.certificates", "cudafix.ordering.interpreter.program", "cudafix.ir.nodes")
 )
 _WAIT = 2.0  # seconds for another process that writes
 

@@ -24,10 +24,10 @@ from cudafix.ir.device_code import Closures
 from cudafix.ir.link import SOURCES, Program, handed_over, last
 from cudafix.models import Tables
 from cudafix.models.api import Effect
-from cudafix.ordering import check
-from cudafix.ordering.program import Key, Outcome, Overlay, Violation, key_of, lacks_stream
-from cudafix.ordering.slicing import Slicer
-from cudafix.ordering.unwritten import assigned_unseen
+from cudafix.ordering.facts.slicing import Slicer
+from cudafix.ordering.facts.unwritten import assigned_unseen
+from cudafix.ordering.interpreter import check
+from cudafix.ordering.interpreter.program import Key, Outcome, Overlay, Violation, key_of, lacks_stream
 from cudafix.pipeline.programs import Part
 from cudafix.pipeline.shared_set_up import Header, included
 from cudafix.pipeline.tree import Tree, Variant, View, is_included_by_a_program

@@ -14,8 +14,8 @@ from cudafix import ir, models
 from cudafix.findings import Finding, Place, Problem, Refusal, Report
 from cudafix.frontends.python.notebook import Notebooks
 from cudafix.ir import walk
-from cudafix.ordering import check
-from cudafix.ordering.program import Overlay, Violation, Wrong
+from cudafix.ordering.interpreter import check
+from cudafix.ordering.interpreter.program import Overlay, Violation, Wrong
 from cudafix.pipeline import asked, pools
 from cudafix.pipeline.cache import Cache
 from cudafix.pipeline.cluster import lockstep, views_of

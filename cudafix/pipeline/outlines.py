@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cudafix.frontends.cuda.queries import captures
+from cudafix.frontends.cuda.parse.queries import captures
 from cudafix.pipeline.cache import Cache, signature
 from cudafix.project import failures
 from cudafix.project.files import SILENT, Files

@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Protocol
 
-from cudafix.frontends.cuda.expressions import SHOUT
-from cudafix.frontends.cuda.macros import Macro
-from cudafix.frontends.cuda.units import GONE, Listing, Meaning, Unit, Walk, checks_alike, joined, merged
+from cudafix.frontends.cuda.lower.expressions import SHOUT
+from cudafix.frontends.cuda.preprocess.macros import Macro
+from cudafix.frontends.cuda.preprocess.units import GONE, Listing, Meaning, Unit, Walk, checks_alike, joined, merged
 
 WORD = re.compile(rb"\b[A-Za-z_]\w*")
 

@@ -11,10 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cudafix import ir
-from cudafix.frontends.cuda import lower, source
-from cudafix.frontends.cuda.declarations import Declarations
-from cudafix.frontends.cuda.expressions import SHOUT
-from cudafix.frontends.cuda.units import Listing, Unit
+from cudafix.frontends.cuda.lower import module as lower
+from cudafix.frontends.cuda.lower.expressions import SHOUT
+from cudafix.frontends.cuda.parse import source
+from cudafix.frontends.cuda.preprocess.units import Listing, Unit
+from cudafix.frontends.cuda.sema.declarations import Declarations
 from cudafix.ir.link import SOURCES, Program
 from cudafix.pipeline.surroundings import WORD, Surroundings
 from cudafix.pipeline.writers import CUDA, PythonWriter

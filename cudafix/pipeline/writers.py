@@ -12,7 +12,7 @@ from cudafix.codemods import (
 )
 from cudafix.findings import Edit
 from cudafix.frontends.python.styles import CUPY, DRIVER, NEW_DRIVER, RUNTIME, Bindings, Style
-from cudafix.ordering.program import StreamName
+from cudafix.ordering.interpreter.program import StreamName
 from cudafix.project.config import ALL
 from cudafix.rewrite.statements import COMMENT, checked
 

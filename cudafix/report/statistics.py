@@ -135,7 +135,7 @@ def _stream_ordered(path: str, data: bytes) -> int:
     if b"llocAsync" not in data and b"llocFromPoolAsync" not in data:
         return 0
     if not path.endswith(".py"):
-        from cudafix.frontends.cuda.directives import scan
+        from cudafix.frontends.cuda.preprocess.directives import scan
 
         data = scan(data).without_strings()
         if _DECLARED.search(data) is not None:  # a bare name is the program's own

@@ -231,7 +231,7 @@ def _holds_for(data: bytes, comment: re.Match[bytes], extents: _Extents) -> tupl
 
 
 def _cuda_comments(data: bytes) -> Iterator[re.Match[bytes]]:
-    from cudafix.frontends.cuda.directives import scan
+    from cudafix.frontends.cuda.preprocess.directives import scan
 
     code = scan(data).code
     for match in _COMMENT.finditer(data):
@@ -240,15 +240,15 @@ def _cuda_comments(data: bytes) -> Iterator[re.Match[bytes]]:
 
 
 def _cuda_mentions(data: bytes) -> Iterator[re.Match[bytes]]:
-    from cudafix.frontends.cuda.directives import scan
+    from cudafix.frontends.cuda.preprocess.directives import scan
 
     code = scan(data).code
     return (match for match in _MENTION.finditer(data) if code[match.start() : match.start() + 1] == b" ")
 
 
 def _cuda_extents(path: str, data: bytes) -> _Extents:
-    from cudafix.frontends.cuda import extents
-    from cudafix.frontends.cuda.directives import scan
+    from cudafix.frontends.cuda.parse import extents
+    from cudafix.frontends.cuda.preprocess.directives import scan
 
     def lines(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
         return [(data.count(b"\n", 0, a) + 1, data.count(b"\n", 0, max(b - 1, a)) + 1) for a, b in ranges]

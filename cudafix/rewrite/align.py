@@ -20,8 +20,7 @@ from cudafix.ir import blocks_of, places_in, values_in, walk
 from cudafix.ir.link import last
 from cudafix.models import Tables
 from cudafix.models.api import Api, Effect, Waits, roles_of
-from cudafix.ordering.frames import LAMBDA
-from cudafix.ordering.program import Key, Overlay, key_of, stream_arguments
+from cudafix.ordering.interpreter.program import Key, Overlay, key_of, stream_arguments
 
 _STREAM_ORDERED = {"cudaMallocAsync": ("cudaMalloc", 2), "cudaFreeAsync": ("cudaFree", 1)}
 _MAY_APPEAR = frozenset(
@@ -162,7 +161,7 @@ def only_sets_up(function: ir.Function, tables: Tables) -> bool:
 
 def _may_set_up(function: ir.Function) -> bool:
     """Whether it is a function, and no lambda, that its own file alone can call, with nothing."""
-    return function.internal and function.cls is None and not function.params and LAMBDA not in function.name
+    return function.internal and function.cls is None and not function.params and ir.LAMBDA not in function.name
 
 
 def _names(module: ir.Module) -> Iterator[str]:
@@ -178,7 +177,7 @@ def _plain(text: str) -> str:
 
 
 def _outermost(function: ir.Function) -> str:
-    return function.name.partition(LAMBDA)[0]
+    return function.name.partition(ir.LAMBDA)[0]
 
 
 def _parts(function: ir.Function) -> Iterator[ir.Expr]:

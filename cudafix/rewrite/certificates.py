@@ -12,10 +12,10 @@ from cudafix import ir
 from cudafix.findings import Certificate, Finding, Place, Refusal, Report, Step
 from cudafix.ir.link import Program
 from cudafix.models import Tables
-from cudafix.ordering.engine import OutOfBudget
-from cudafix.ordering.program import Key, Outcome, Overlay
-from cudafix.ordering.state import Bits
-from cudafix.ordering.trace import Moment, Tracer, lane_of, trace
+from cudafix.ordering.interpreter.engine import OutOfBudget
+from cudafix.ordering.interpreter.program import Key, Outcome, Overlay
+from cudafix.ordering.interpreter.state import Bits
+from cudafix.ordering.interpreter.trace import Moment, Tracer, lane_of, trace
 from cudafix.rewrite.naming import spelled
 from cudafix.rewrite.repair import Group, Plan, moved_call
 from cudafix.rewrite.sketch import sketch

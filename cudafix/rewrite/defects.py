@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from cudafix import ir
 from cudafix.findings import Edit, Finding, Place, Runs, Safety
 from cudafix.models import Tables
-from cudafix.ordering.program import Key, Outcome, Overlay, Site, StreamName, Violation, Wrong
-from cudafix.ordering.state import StreamKind
+from cudafix.ordering.interpreter.program import Key, Outcome, Overlay, Site, StreamName, Violation, Wrong
+from cudafix.ordering.interpreter.state import StreamKind
 from cudafix.project import prefilter
 from cudafix.rewrite.naming import named_stream
 

@@ -18,8 +18,8 @@ from bisect import bisect_right
 from collections.abc import Iterable
 
 from cudafix.findings import Edit
-from cudafix.frontends.cuda.directives import scan
-from cudafix.frontends.cuda.extents import statements
+from cudafix.frontends.cuda.parse.extents import statements
+from cudafix.frontends.cuda.preprocess.directives import scan
 from cudafix.rewrite.edits import apply, ordered
 from cudafix.rewrite.statements import style_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cudafix import ir
 from cudafix.models import Tables
-from cudafix.ordering.program import StreamName, stream_arguments
+from cudafix.ordering.interpreter.program import StreamName, stream_arguments
 
 DEFAULT = StreamName(ir.Const("0"), "0")
 

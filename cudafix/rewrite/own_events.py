@@ -16,8 +16,8 @@ from cudafix import ir
 from cudafix.ir import walk
 from cudafix.ir.link import Program, last
 from cudafix.models import Tables
-from cudafix.ordering.program import Key, Operation, StreamName, key_of
-from cudafix.ordering.state import StreamKind
+from cudafix.ordering.interpreter.program import Key, Operation, StreamName, key_of
+from cudafix.ordering.interpreter.state import StreamKind
 from cudafix.rewrite.naming import named_stream
 
 _THIS = ir.Var("this")

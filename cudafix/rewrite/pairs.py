@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from cudafix import ir
 from cudafix.ir import walk
-from cudafix.ordering.program import Key, Outcome, key_of
+from cudafix.ordering.interpreter.program import Key, Outcome, key_of
 
 
 def in_one_function(functions: Iterable[ir.Function], outcomes: Iterable[Outcome]) -> frozenset[tuple[str, int]]:

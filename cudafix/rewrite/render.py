@@ -15,8 +15,8 @@ from cudafix.ir import walk
 from cudafix.ir.link import SOURCES, Program, last
 from cudafix.models import Tables
 from cudafix.models.api import Effect
-from cudafix.ordering.clients import is_client, never_runs
-from cudafix.ordering.program import OF_A_ROUND, Key, Outcome, Site, key_of
+from cudafix.ordering.facts.clients import is_client, never_runs
+from cudafix.ordering.interpreter.program import OF_A_ROUND, Key, Outcome, Site, key_of
 from cudafix.project.config import Config
 from cudafix.rewrite import pool_setup, statements
 from cudafix.rewrite.naming import spelled_call

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from cudafix import ir
 from cudafix.findings import Assumption
-from cudafix.ordering.program import (
+from cudafix.ordering.interpreter.program import (
     Key,
     Obstacle,
     Operation,
@@ -29,7 +29,7 @@ from cudafix.ordering.program import (
     key_of,
     lacks_stream,
 )
-from cudafix.ordering.state import Stream, StreamKind
+from cudafix.ordering.interpreter.state import Stream, StreamKind
 from cudafix.project import prefilter
 from cudafix.rewrite.naming import DEFAULT, spelled
 from cudafix.rewrite.own_events import OwnEvent, OwnEvents, inserted

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 
 from cudafix.findings import Certificate, Place, Step
 from cudafix.models import Tables
-from cudafix.ordering.program import Key, Wrong
-from cudafix.ordering.state import LEGACY, Stream
-from cudafix.ordering.trace import DEFAULT_STREAMS, kind_of, lane_of
+from cudafix.ordering.interpreter.program import Key, Wrong
+from cudafix.ordering.interpreter.state import LEGACY, Stream
+from cudafix.ordering.interpreter.trace import DEFAULT_STREAMS, kind_of, lane_of
 from cudafix.rewrite.naming import DEFAULT
 from cudafix.rewrite.repair import Group
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from cudafix import ir
 from cudafix.findings import Edit
-from cudafix.ordering.program import StreamName
+from cudafix.ordering.interpreter.program import StreamName
 
 
 class Writer(Protocol):

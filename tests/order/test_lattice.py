@@ -1,4 +1,4 @@
-"""Straight programs: the rows against `cudafix.ordering.state`, which keeps a set for each observer's next step."""
+"""Straight programs: the rows against `interpreter.state`, which keeps a set for each observer's next step."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import random
 
 import pytest
 
+from cudafix.ordering.interpreter.state import HOST, LEGACY, Event, Orders, Stream, StreamKind
+from cudafix.ordering.interpreter.state import In as Where
 from cudafix.ordering.order.lattice import knowing, positions
 from cudafix.ordering.order.program import (
     After,
@@ -29,8 +31,6 @@ from cudafix.ordering.order.program import (
 )
 from cudafix.ordering.order.summaries import Summaries
 from cudafix.ordering.order.transfer import ready
-from cudafix.ordering.state import HOST, LEGACY, Event, Orders, Stream, StreamKind
-from cudafix.ordering.state import In as Where
 
 RUNS = int(os.environ.get("CUDAFIX_RANDOM_PROGRAMS", "400"))
 KINDS = {Kind.BLOCKING: StreamKind.BLOCKING, Kind.NON_BLOCKING: StreamKind.NON_BLOCKING}

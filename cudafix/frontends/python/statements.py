@@ -1010,7 +1010,7 @@ class Statements(Expressions):
         self.unit.pending.append(work)
 
     def lambda_(self, node: cst.Lambda) -> Expr:
-        qual = f"{self.qual}::<lambda@{self.span(node).start}>"
+        qual = f"{self.qual}{ir.LAMBDA}{self.span(node).start}>"
         self._defaults(node.params, qual)
         self.later(lambda: function(self.unit, node, qual, self.scope, None))
         return FuncRef(qual)

@@ -1,0 +1,1 @@
+"""From syntax trees to the IR: statements, expressions, calls, objects."""

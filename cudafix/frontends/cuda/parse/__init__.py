@@ -1,0 +1,1 @@
+"""Syntax trees: what the grammar stumbles over is masked, so that every offset still fits."""

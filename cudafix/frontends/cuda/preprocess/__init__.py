@@ -1,0 +1,1 @@
+"""The preprocessor: directives, macros, conditions, and the configurations that they make."""

@@ -1,0 +1,1 @@
+"""What names and types mean: declarations, lookup, references, owners, device code."""

@@ -1,0 +1,152 @@
+"""Smart pointers with a deleter that is seen, as classes with the functions that the standard gives them: a
+`std::unique_ptr` with a functor (C++17, 23.11.1.2 [unique.ptr.single]), and a local `std::unique_ptr` or
+`std::shared_ptr` that is given a function, a lambda or a functor where it is declared and of which no other owner is
+made (23.11.2.2.2 [util.smartptr.shared.dest]: then its end is the last owner's). What it holds stands in the object's
+own place, so that `*p`, `p[i]` and `p->x` read as they do for a pointer. That it holds nothing stays possible wherever
+it ends, so that no order is built on the wait of a `cudaFree` in a deleter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from cudafix import ir
+from cudafix.frontends.cuda.sema.declarations import Class
+from cudafix.ir import NULL, Deref, Var
+
+_HELD = Deref(Var("this"))
+_OLD = Var("%old")
+_NEW = Var("p")
+
+
+GIVEN = re.compile(r"(?:std::)?(shared_ptr|unique_ptr)\s*<.*>", re.DOTALL)
+"""The type of a smart pointer that may be given its deleter with what it holds."""
+ALONE = re.compile(r"(?:std::)?(?:shared_ptr|unique_ptr)\s*<\s*([\w:]+)\s*>")
+"""The type of a smart pointer that deletes an object of a class."""
+MAKES = re.compile(r"(?:std::)?make_(?:unique|shared)\s*<\s*([\w:]+)\s*>")
+OPTIONAL = re.compile(r"std::optional\s*<\s*([\w:]+)\s*>")
+"""The type of an optional object of a class."""
+
+
+class Optional(NamedTuple):
+    """A local optional object: where what it holds is, its class, and the type as it is written."""
+
+    place: Var
+    cls: Class
+    type: Node
+
+
+class Uses(NamedTuple):
+    """What a function may do with an owner that leaves what that holds to it."""
+
+    calls: frozenset[str]  # methods without arguments
+    makes: frozenset[str] = frozenset()  # methods that make what it holds, each a statement by itself
+    empty: frozenset[bytes] = frozenset()  # what it is assigned to be empty
+    compares: frozenset[str] = frozenset(("&&", "||"))
+    subscripts: bool = False
+
+
+_POINTERS = frozenset(("==", "!=", "&&", "||"))
+KEPT = Uses(frozenset(("get", "use_count")), compares=_POINTERS, subscripts=True)
+"""Of a smart pointer that is never empty."""
+HELD = KEPT._replace(calls=KEPT.calls | {"reset"}, empty=frozenset((b"nullptr",)))
+"""Of a smart pointer ([unique.ptr], [util.smartptr.shared])."""
+PERHAPS = Uses(frozenset(("value", "has_value", "reset")), frozenset(("emplace",)), frozenset((b"std::nullopt",)))
+"""Of an optional object, which is in the optional: nothing copies or moves it ([optional.optional])."""
+
+
+def makes_no_other(name: bytes, declaration: Node, text: bytes, uses: Uses = HELD) -> bool:
+    """Whether the function around a declaration does nothing else with the owner of this name, which could make
+    another owner of what it holds, or let it end elsewhere. (Whatever else has this name there is asked for the same.)
+    """
+    body: Node | None = declaration
+    while body is not None and body.type not in ("function_definition", "lambda_expression"):
+        body = body.parent
+    if body is None or body.type == "lambda_expression":
+        return False
+    stack = [body]
+    while stack:
+        node = stack.pop()
+        stack += node.children
+        said = not node.children and node.type != "field_identifier" and text[node.start_byte : node.end_byte] == name
+        if said and node.type != "identifier":
+            return False  # `T x(name)` reads as a function
+        if said and not _leaves_it(node, text, uses):
+            return False
+    return True
+
+
+def _leaves_it(node: Node, text: bytes, uses: Uses) -> bool:
+    """Whether an expression that names an owner does one of these things with it."""
+    around = node.parent
+    above = around
+    while above is not None and above.type != "function_definition":
+        if above.type == "lambda_expression":
+            return False  # it may be copied with the lambda
+        above = above.parent
+    if around is None:
+        return False
+    operator = around.child_by_field_name("operator")
+    sign = text[operator.start_byte : operator.end_byte].decode() if operator is not None else ""
+    if around.child_by_field_name("declarator") == node:
+        return True  # the declaration, or one of another variable of this name
+    match around.type:
+        case "field_expression":
+            if sign == "->":
+                return True
+            call, member = around.parent, around.child_by_field_name("field")
+            if call is None or call.type != "call_expression" or member is None:
+                return False
+            called = text[member.start_byte : member.end_byte].decode()
+            given = call.child_by_field_name("arguments")
+            if called in uses.makes:
+                return call.parent is not None and call.parent.type == "expression_statement"
+            return called in uses.calls and given is not None and not given.named_children
+        case "pointer_expression":
+            return sign == "*"
+        case "subscript_expression":
+            return uses.subscripts and around.child_by_field_name("argument") == node
+        case "unary_expression":
+            return sign == "!"
+        case "binary_expression":
+            return sign in uses.compares
+        case "assignment_expression":
+            right = around.child_by_field_name("right")
+            empty = right is not None and text[right.start_byte : right.end_byte] in uses.empty
+            alone = around.parent is not None and around.parent.type == "expression_statement"  # it gives a reference
+            return sign == "=" and empty and alone and around.child_by_field_name("left") == node
+        case "conditional_expression":
+            return around.child_by_field_name("condition") == node
+        case kind:
+            return kind == "condition_clause"
+
+
+def functions(owner: Class, path: str) -> Iterator[ir.Function]:
+    """The member functions of a smart pointer, each at an offset of its own in the file that names the type."""
+    given = ir.Param("p", "void *", default=NULL, optional=True)
+
+    def made(number: int, name: str, params: tuple[ir.Param, ...], returns: str, *body: ir.Stmt) -> ir.Function:
+        span = ir.Span(path, owner.start + number, owner.start + number)
+        return ir.Function(f"{owner.name}::{name}", params, body, span, True, owner.name, {}, (), returns)
+
+    def assign(target: ir.Expr, value: ir.Expr) -> ir.Assign:
+        return ir.Assign(target, value, ir.Span(path, owner.start, owner.start))
+
+    def delete(place: ir.Expr) -> ir.If:
+        span = ir.Span(path, owner.start, owner.start)
+        site = ir.Site(span, "", "", ";", blocked="a smart pointer calls its deleter")
+        call = ir.Call(owner.deleter, (place,), span, span, span.end, site)
+        return ir.If(ir.Test("nonnull", place, "it holds something"), (call,), (), span)
+
+    def give(value: ir.Expr) -> ir.Return:
+        return ir.Return(value, ir.Span(path, owner.start, owner.start))
+
+    yield made(0, owner.constructor, (given,), "void", assign(_HELD, _NEW))
+    yield made(1, owner.destructor, (), "void", delete(_HELD))
+    yield made(2, "get", (), "void *", give(_HELD))
+    yield made(3, "release", (), "void *", assign(_OLD, _HELD), assign(_HELD, NULL), give(_OLD))
+    yield made(4, "reset", (given,), "void", assign(_OLD, _HELD), assign(_HELD, _NEW), delete(_OLD))

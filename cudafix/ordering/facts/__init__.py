@@ -1,0 +1,1 @@
+"""Facts of a whole program that are found before it is run, from the IR alone."""

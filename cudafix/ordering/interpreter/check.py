@@ -1,0 +1,187 @@
+"""Runs the engine over a program from one of its roots (`cudafix.ordering.facts.clients`).
+
+`main` starts with nothing pending. Any other root is checked under its most general caller, which may have work
+pending that the function waited for, and may look at anything when it returns (docs/explanation/proof.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from itertools import combinations
+
+from cudafix import ir
+from cudafix.ir.link import Program, last
+from cudafix.models import Tables
+from cudafix.ordering.facts import paths
+from cudafix.ordering.facts.classes import Classes
+from cudafix.ordering.facts.clients import assumption, called, is_client, never_runs, roots
+from cudafix.ordering.interpreter import memory as mem
+from cudafix.ordering.interpreter.effects import Effects
+from cudafix.ordering.interpreter.engine import OutOfBudget, Settled
+from cudafix.ordering.interpreter.frames import State
+from cudafix.ordering.interpreter.machine import Followed
+from cudafix.ordering.interpreter.memory import Environment, Values
+from cudafix.ordering.interpreter.program import Outcome, Overlay, Point, Violation
+from cudafix.ordering.interpreter.state import Orders, Stream, StreamKind
+from cudafix.recursion import room
+
+__all__ = ["OutOfBudget", "called", "roots", "run"]
+
+
+def run(
+    program: Program,
+    tables: Tables,
+    overlay: Overlay,
+    root: ir.Function,
+    *,
+    per_thread: bool = False,
+    known: frozenset[object] | None = None,
+    settled: Callable[[Outcome], bool] | None = None,
+) -> Outcome:
+    """Run one root. Raises OutOfBudget when the program is too large. `known` violations (kind and place) are the
+    original's. A run ends where what it has found is `settled`, which no further step may take back.
+
+    A loop over a family is proved for a generic round, so that all its loops are known to run together. That there may
+    be no round at all is looked at apart: what is wrong then is added to the outcome.
+    """
+    engine = _once(program, tables, overlay, root, per_thread, frozenset(), settled=settled)
+    outcome = engine.outcome
+    if known is not None and any((v.kind, v.later.span) not in known and not v.is_assumed for v in outcome.violations):
+        return outcome  # not proved as it is
+    if overlay.replaced or overlay.removed or engine.async_objects:
+        seen = {_identity(v) for v in outcome.violations}
+        others = [_once(program, tables, overlay, root, per_thread, empty) for empty in _choices(list(engine.ranges))]
+        if engine.lints and engine.arrivals:  # one of the paths that meet at a label is the one from above
+            others.append(_once(program, tables, overlay, root, per_thread, frozenset(), straight=True))
+        for other in others:
+            without = other.outcome
+            outcome.uncalm |= without.uncalm
+            outcome.steps += without.steps
+            for violation in without.violations:
+                if _identity(violation) not in seen:
+                    seen.add(_identity(violation))
+                    certain = violation.certain and not other.empty  # on a path that may be taken
+                    outcome.violations.append(replace(violation, certain=certain))
+    return outcome
+
+
+def _identity(v: Violation) -> tuple[object, ...]:
+    earlier = v.earlier and (v.earlier.text, v.earlier.stmt)
+    return v.kind, earlier, v.later.span, v.object and v.object.call, v.streams, v.certain
+
+
+def _choices(ranges: list[str]) -> Iterator[frozenset[str]]:
+    """Which ranges are empty: any of them, or, of many, each alone and all at once."""
+    sizes = range(1, len(ranges) + 1) if len(ranges) <= 3 else {1, len(ranges)}
+    for size in sizes:
+        yield from map(frozenset, combinations(ranges, size))
+
+
+def _once(
+    program: Program,
+    tables: Tables,
+    overlay: Overlay,
+    root: ir.Function,
+    per_thread: bool,
+    empty: frozenset[str],
+    straight: bool = False,
+    settled: Callable[[Outcome], bool] | None = None,
+) -> Effects:
+    ways: dict[int, list[Followed]] = program.kept("what is followed", dict)
+    left = ways.setdefault(id(root), list(Followed))
+    steps = 0
+    while True:
+        engine = Effects(program, tables, overlay, per_thread)
+        engine.empty, engine.straight, engine.followed, engine.settled = empty, straight, left[0], settled
+        try:
+            with suppress(Settled):
+                start(engine, root)
+            engine.outcome.steps = steps + engine.steps
+            _measures(engine)
+            return engine
+        except OutOfBudget as error:
+            steps += engine.steps
+            if left[0] is Followed.SHORT and not engine.mixed_up:
+                left.remove(Followed.ALL)  # as large
+            if len(left) == 1:
+                error.steps = steps
+                raise
+            del left[0]  # for all runs of this program
+
+
+def _measures(engine: Effects) -> None:
+    """What is allocated between two looks at a clock and never used is there to be timed."""
+    for site in engine.outcome.allocations.values():
+        unused = (n for n in site.objects if not engine.outcome.objects[n].used_by)
+        if id(site.call) in engine.reach.timed_alone and (bits := sum(1 << n for n in unused)):
+            text = "is never used: the program measures what the allocation takes"
+            engine.obstacle(bits, "allocation_is_timed", text, site.call.span)
+
+
+@room()
+def start(engine: Effects, root: ir.Function) -> None:
+    """Run `engine` from `root` to its end. Raises OutOfBudget."""
+    program = engine.program
+    is_main = root is program.main
+    state = State(Orders(), Environment(engine.overlaid, engine.puns))
+    args = [_parameter(engine, state, root, p) for p in root.params]
+    this: Values = mem.UNKNOWN if root.cls is not None else mem.NOTHING
+    if is_client(root):
+        engine.any_order = True
+    if is_client(root) and not never_runs(root):
+        engine.outcome.assumption = assumption(root)
+    if not is_main and not never_runs(root):
+        engine.unseen_caller(root, state)
+    ready: State | None = state
+    if is_main or is_client(root):
+        _globals(program, engine.classes, state)
+    if is_main:
+        for function in program.initializers():
+            if ready is not None:
+                ready, _ = engine.inline(function, [], f"{function.span.path}{function.name}", mem.NOTHING, ready)
+        if ready is not None:  # so may the initializers of a source of which nothing is called
+            engine.functions_change(ready)
+    end, value = engine.inline(root, args, "", this, ready) if ready is not None else (None, mem.NOTHING)
+    if end is not None and not is_client(root):
+        point = Point(ir.Span(root.span.path, root.span.end - 1, root.span.end), f"`{last(root.name)}` returns", None)
+        if is_main:
+            engine.frames.clear()
+            engine.ends(end, point)
+        else:
+            held = [values for place, inner in end.env if place[0] == "global" for values in inner.values()]
+            engine.returns(value.union(*held, *engine.returned_inside.values()), point, end)
+
+
+def _globals(program: Program, classes: Classes, state: State) -> None:
+    """The pointers at namespace scope when the program starts: null, before initializers run; where another source has
+    made them, they may lead anywhere.
+    """
+    defined = {v.name for module in program.modules for v in module.globals if not v.elsewhere}
+    fields = {last(cls): members for module in program.modules for cls, members in module.fields.items()}
+    for module in program.modules:
+        for variable in module.globals:
+            if variable.space != "host":
+                continue
+            root: mem.Root = "global", module.path if variable.internal else "", variable.name.removeprefix("::")
+            inside: paths.Path = (("at", paths.ANY),) if variable.array else ()
+            pointer = "*" in variable.type.partition("<")[0] + variable.type.rpartition(">")[2]  # no container of them
+            if pointer and variable.name in defined and not variable.array:
+                state.env.write([(root, ())], frozenset({mem.ZERO}))
+            elif variable.name not in defined:
+                members = fields.get(last(variable.type), {})
+                pointers = [name for name, member in members.items() if "*" in member.type]
+                held = [classes.path_to(name, variable.type) for name in pointers]
+                for path in [()] if "*" in variable.type else held:
+                    state.env.write([(root, (*inside, *path))], mem.UNKNOWN)
+
+
+def _parameter(engine: Effects, state: State, root: ir.Function, param: ir.Param) -> Values:
+    plain = param.type.replace("const", "").strip(" *&")
+    pointer = "*" in param.type or param.by_reference
+    if plain in ("cudaStream_t", "CUstream") and not pointer:
+        stream = Stream(f"{root.name}({param.name})", StreamKind.UNKNOWN, device=engine.device_of_streams(state))
+        state.orders.known(stream)
+        return frozenset({mem.StreamValue(stream)})
+    return mem.UNKNOWN

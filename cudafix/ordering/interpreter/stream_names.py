@@ -1,0 +1,268 @@
+"""The expressions in scope at a call that name a stream for certain, as a rewrite may write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from cudafix import ir
+from cudafix.ir.link import last
+from cudafix.ordering.facts import paths, ranges
+from cudafix.ordering.interpreter import memory as mem
+from cudafix.ordering.interpreter.frames import State
+from cudafix.ordering.interpreter.machine import Machine
+from cudafix.ordering.interpreter.program import StreamName
+from cudafix.ordering.interpreter.state import Stream
+
+_SPELLED = re.compile(r"[A-Za-z_][\w:@]*")  # what the program itself calls a variable
+_PRIVATE = re.compile(r"^m_|_$")
+_KEY = re.compile(r'c\|"[^"\\\n@:{}]*"')  # of a dictionary, a plain text
+_DEPTH = 4
+"""How far streams of a Python program are looked for: `self.lanes[i].stream.ptr`."""
+
+
+def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
+    """The expressions in scope here that name a stream for certain. What is 0 may be a stream elsewhere: then it is
+    the default stream here.
+    """
+    found: dict[StreamName, Stream] = {StreamName(ir.Const("0"), "0"): machine.default_of(state)}
+    hidden: dict[str, str] = {}
+    frame, file = machine.frame, machine.frame.function.span.path
+    declared = machine.scopes.visible.get(file, set())
+    mentioned = ir.expressions_in(frame.function) if frame.is_lambda else ()
+    shared = {e.name for e in mentioned if isinstance(e, ir.Var)}  # a lambda may capture nothing else
+    here = {r for r, _ in state.env if r[0] == "local" and (r[1] == frame.name or r[2] in shared)}
+    here = {r for r in here if r[1] == frame.name or machine.root(r[2]) == r}
+    here = {r for r in here if not (r[1] == frame.name and _is_of_a_closure(machine, r[2])) and r[2][:5] != "this@"}
+    for root, _ in state.env:  # an inner variable hides an outer one of the same name
+        if root in here:
+            hidden[root[2].split("@")[0]] = root[2]
+    indices = {
+        value.text: name
+        for (kind, frame, name), inner in state.env
+        if kind == "local" and frame == machine.frame.name and not name.startswith((ir.ROUND, "%"))
+        for value in inner.get((), ())
+        if isinstance(value, mem.Number) and (value.text.startswith("k|") or _is_picked(machine, value))
+    }
+    if not machine.in_python:
+        _choose_elements(machine, state, indices.values())
+    deep = machine.in_python and _holds_streams(state)
+    ended = state.ended
+    for root, inner in sorted(state.env, key=lambda item: item[0][0] != "local"):  # a local name is the nearest
+        if root[0] == "local" and (root not in here or hidden[root[2].split("@")[0]] != root[2]):
+            continue
+        if root[0] == "global" and (root[1] not in ("", file) or root[2] not in declared):
+            continue
+        if root[0] == "memory" or not _SPELLED.fullmatch(root[2]):
+            continue
+        if root[0] == "local":
+            var, text = ir.Var(root[2]), last(root[2].split("@")[0])
+        else:
+            var, text = ir.Var(f"::{root[2]}"), _spelled(machine, root[2])
+        if not text:
+            continue
+        punned = {path for path in inner if path and state.env.puns and state.env.puns.has(root, inner)}
+        for path, values in inner.items():
+            if len(values) == 1 and path not in punned:
+                (value,) = values
+                stream = _stream_in(machine, value, state, ended)
+                if stream is not None:
+                    name = _spell(var, text, _written(machine, path), indices) if _may_name(machine, path) else None
+                    if name is not None:
+                        found.setdefault(name, stream)
+                elif not path and deep:
+                    _inside(machine, state, value, StreamName(var, text), found, indices, ended)
+                elif not path and not machine.in_python and isinstance(value, mem.Ref | mem.Ptr):
+                    _members(machine, state, value, var, text, found, ended)
+    return found
+
+
+def _choose_elements(machine: Machine, state: State, indices: Collection[str]) -> None:
+    """Let the streams that this round uses for certain be told apart from those of others."""
+    function = machine.frame.function
+    used = function.kept("elements of rounds", ranges.elements_of_rounds) if indices else {}
+    for name in used.keys() & set(indices):
+        for place in used[name]:
+            if mem.has_stream(machine.values(state, place)):
+                machine.streams(state, place)
+
+
+def _is_of_a_closure(machine: Machine, name: str) -> bool:
+    """Whether a variable of this call is the copy that the closure of a lambda has: only the lambda can name it."""
+    return (machine.frame.function.name, name) in machine.closures
+
+
+def _spelled(machine: Machine, name: str) -> str:
+    """A variable at namespace scope or a static member, as the current function can name it; nothing if it cannot: it
+    is of another function, or of a class and no function outside of that names it.
+    """
+    function = machine.frame.function
+    scope, _, own = name.rpartition("::")
+    if machine.in_python or scope == function.name:
+        return own
+    if scope in machine.scopes.functions or (
+        scope
+        and scope != function.cls
+        and scope in machine.scopes.classes
+        and name not in machine.scopes.members_named_outside
+    ):
+        return ""
+    if scope not in machine.scopes.classes and machine.scopes.alike[own] > 1:  # a `using` may hide it
+        return f"::{name}"
+    around, parts = function.name.split("::"), name.split("::")
+    shared = next((n for n, (a, b) in enumerate(zip(around, parts, strict=False)) if a != b), len(parts))
+    return "::".join(parts[min(shared, len(parts) - 1) :])
+
+
+def _members(
+    machine: Machine,
+    state: State,
+    pointer: mem.Ref | mem.Ptr,
+    var: ir.Expr,
+    text: str,
+    found: dict[StreamName, Stream],
+    ended: frozenset[Stream],
+) -> None:
+    """Streams in the struct that a variable points to (`p->stream`, `this->stream`, or `*p`) or refers to."""
+    cell = mem.at(pointer, "0")
+    if cell is None or paths.is_summary(cell[1]):
+        return
+    root, base = cell  # what is stored at an index that is not known may be there, or not
+    inside = state.env[root].items()
+    known = ((_written(machine, path[len(base) :]), values) for path, values in inside if path[: len(base)] == base)
+    function = machine.frame.function
+    is_reference = isinstance(var, ir.Var) and (
+        function.types.get(var.name, "").endswith("&")
+        or any(p.by_reference and p.name == var.name for p in function.params)
+    )
+    for path, values in known:
+        if len(values) == 1 and all(kind == "field" for kind, _ in path):
+            if state.env.puns and state.env.puns.has(root, state.env[root]):
+                continue
+            (value,) = values
+            place: ir.Expr = ir.Deref(var)
+            for _, field_name in path:
+                place = ir.Field(place, field_name)
+            fields = ".".join(name for _, name in path)
+            if text == "this":
+                spelled = fields
+            elif is_reference:
+                spelled = f"{text}.{fields}" if path else text
+            else:
+                spelled = f"{text}->{fields}" if path else f"*{text}"
+            stream = _stream_in(machine, value, state, ended)
+            if stream is not None and (text == "this" or (_may_name(machine, path) and _compiles(machine, var, path))):
+                found.setdefault(StreamName(place, spelled), stream)
+
+
+def _inside(
+    machine: Machine,
+    state: State,
+    pointer: mem.Value,
+    name: StreamName,
+    found: dict[StreamName, Stream],
+    indices: dict[str, str],
+    ended: frozenset[Stream],
+) -> None:
+    """Streams in the object of Python that `name` refers to: in its fields, in the elements of a list or
+    dictionary, and in what these refer to.
+    """
+    front = [(name, pointer)]
+    for _ in range(_DEPTH):
+        deeper: list[tuple[StreamName, mem.Value]] = []
+        for outer, one in front:
+            cells = list(state.env.inside(one))
+            fewer = any(path[-1:] == (("field", ir.SHRUNK),) for path, _ in cells)
+            for path, values in cells:
+                parts = _parts(outer, path, indices) if len(values) == 1 else ()
+                for part in parts if not (fewer and len(path) == 1) else ():
+                    (value,) = values
+                    stream = _stream_in(machine, value, state, ended)
+                    if stream is None:
+                        deeper.append((part, value))
+                    elif outer.text == "this" or _may_name(machine, path[1:]):
+                        found.setdefault(part, stream)
+        front = deeper
+
+
+def _stream_in(machine: Machine, value: mem.Value, state: State, ended: frozenset[Stream]) -> Stream | None:
+    """The stream that a place names which holds this value, if it has not `ended`."""
+    stream = machine.stream_of(state, value)
+    return stream if stream not in ended else None
+
+
+def _may_name(machine: Machine, path: paths.Path) -> bool:
+    """Whether members of an object can be named from outside: not those that look private and that no function
+    outside of a class names.
+    """
+    private = {name for kind, name in path if kind == "field" and _PRIVATE.search(name)}
+    return not private or private <= machine.scopes.members_named_outside
+
+
+def _compiles(machine: Machine, var: ir.Expr, path: paths.Path) -> bool:
+    """Whether a variable may be followed to a member: not where it points to `void`, to a class without that member, or
+    to one that is only declared in the files that are seen here.
+    """
+    if not path:
+        return True
+    cls = machine.classes.class_of(machine.type_of(var))
+    around = machine.scopes.defining(cls)
+    if not around:
+        return cls != "void"
+    file = machine.frame.function.span.path
+    return machine.classes.has_member(cls, path[0][1]) and machine.scopes.sees(file, around)
+
+
+def _holds_streams(state: State) -> bool:
+    """Whether anything is a stream that was made: all else is named without looking for it."""
+    held = (values for _, inner in state.env for values in inner.values())
+    return any(isinstance(value, mem.StreamValue) for values in held for value in values)
+
+
+def _parts(outer: StreamName, path: paths.Path, indices: dict[str, str]) -> Iterator[StreamName]:
+    """A field (`outer.field`) or an element (`outer[0]`, `outer["key"]`, `outer[i]`) of an object of Python."""
+    if not 1 <= len(path) <= 2 or path[0][0] != "at":
+        return
+    (_, key), *fields = path
+    if fields:
+        name = fields[0][1]
+        if key == "0" and name.isidentifier():
+            text = f"{outer.text}.{name}" if outer.text != "this" else name
+            yield StreamName(ir.Field(ir.Deref(outer.expr), name), text)
+        return
+    word = key.removeprefix("c|")
+    if key.isdigit() or _KEY.fullmatch(key):
+        yield StreamName(ir.Index(outer.expr, ir.Const(word)), f"{outer.text}[{word}]")
+    if word in indices:
+        yield StreamName(ir.Index(outer.expr, ir.Var(indices[word])), f"{outer.text}[{indices[word].split('@')[0]}]")
+
+
+def _is_picked(machine: Machine, value: mem.Number) -> bool:
+    """Whether this may be what a round of a loop picks, whose rounds are looked at one by one."""
+    return machine.in_python and bool(machine.family) and (value.text.isdigit() or value.text.startswith('"'))
+
+
+def _written(machine: Machine, path: paths.Path) -> paths.Path:
+    """The members and indices that name a cell: without the step that `Classes.path_to` adds where it is known which
+    member it is.
+    """
+    repeated = machine.classes.repeated
+    return tuple(
+        step
+        for n, step in enumerate(path)
+        if not (step == paths.FIRST and n and path[n - 1][0] == "field" and path[n - 1][1] in repeated)
+    )
+
+
+def _spell(var: ir.Expr, text: str, path: paths.Path, indices: dict[str, str]) -> StreamName | None:
+    place = var
+    for kind, name in path:
+        if kind == "field":
+            place, text = ir.Field(place, name), f"{text}.{name}"
+        elif name.isdigit():
+            place, text = ir.Index(place, ir.Const(name)), f"{text}[{name}]"
+        elif name in indices:
+            place, text = ir.Index(place, ir.Var(indices[name])), f"{text}[{indices[name].split('@')[0]}]"
+        else:
+            return None
+    return StreamName(place, text)

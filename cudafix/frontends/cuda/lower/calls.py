@@ -94,13 +94,6 @@ def _acts(node: Node) -> bool:
 _STATEMENT_KEYWORDS = frozenset("case catch default do else for goto if return switch throw try while".split())
 
 
-def _name_in(macro: Macro) -> str:
-    """The name that an object-like macro puts in its place; empty where it is anything else."""
-    body = macro.body.decode("utf-8", "replace").strip()
-    named = macro.params is None and macro.kind in ("rename", "constant")
-    return body if named and re.fullmatch(r"[\w:]+", body) else ""
-
-
 class Calls(Initializers):
     """Lowers calls: who is called with what, and who looks at the status; what a call means is not decided here."""
 
@@ -418,7 +411,7 @@ class Calls(Initializers):
     ) -> Expr:  # fmt: skip
         macro = self.file.macros.get(name)
         if "::" in name and macro is None:
-            name = self.file.index.in_a_library(name)
+            name = self.file.index.in_a_library(self._by_macro(name))
         elif macro is None and sites.is_api(name):
             name = self.file.index.hidden_by(name, self.namespace)
         if macro is None and name not in self.file.hosts:
@@ -434,7 +427,7 @@ class Calls(Initializers):
             self.fixed = kept
             if done is not None:
                 return done
-            names = [_name_in(one) for one in macro.either or (macro,)]
+            names = [one.name_instead for one in macro.either or (macro,)]
             if all(names):
                 reason = f"the name is made by the macro `{macro.name}`"
                 if macro.either:
@@ -636,6 +629,12 @@ class Calls(Initializers):
             self.merge(block)
         return opaque(*values)
 
+    def _by_macro(self, name: str) -> str:
+        """A name with a scope or an object in front, as `Declarations.renamed` has it."""
+        scope, separator, last = name.rpartition("::")
+        macro = self.file.macros.get(last)
+        return f"{scope}{separator}{(macro.name_instead if macro is not None else '') or last}"
+
     def _one_of_names(
         self, macro: Macro, reason: str, node: Node, function: Node, arguments: Node | None, used: bool
     ) -> Expr:
@@ -643,7 +642,7 @@ class Calls(Initializers):
         kept, self.expanding = self.expanding, (*self.expanding, macro.name)
         try:
             return self.any_of(
-                macro, node, lambda one: self._named(node, function, arguments, _name_in(one), None, used, reason)
+                macro, node, lambda one: self._named(node, function, arguments, one.name_instead, None, used, reason)
             )
         finally:
             self.expanding = kept
@@ -809,7 +808,7 @@ class Calls(Initializers):
         if self._is_to_member(function) or self._is_to_member(argument):  # `(o.*f)(x)`, `(o.*p.f)(x)`
             values, _ = self.arguments(arguments)
             return self._through_pointer(node, (Opaque(()), receiver, *values))
-        name = plain_name(self.raw(name_node))
+        name = self._by_macro(plain_name(self.raw(name_node)))
         if not arrow and name in _ON_ELEMENTS and "<" in (kind := self.type_of(receiver)) and not self.is_unseen(kind):
             self.begin_unseen(node, receiver, kind)
         if not arrow and isinstance(receiver, Var) and receiver.name in self.owning and name == "get":

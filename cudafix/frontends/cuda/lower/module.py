@@ -63,7 +63,13 @@ def declarations(parsed: Parsed, visible: Declarations | None = None) -> Declara
     spelled = {name: body.decode("utf-8", "replace") for name, body in named.items()}  # `#define BUFFER Buffer<float>`
     types = dict(spelled)
     types |= {n: m.body.decode("utf-8", "replace") for n, m in parsed.macros.items() if m.body.rstrip().endswith(b"&")}
-    found = index(parsed.tree.root_node, parsed.text, parsed.path, qualifiers, visible, numbers, types)
+    changes = {name: [(0, macro)] for name, macro in parsed.macros.items()} | parsed.redefined
+    names = {
+        name: [(at, macro.name_instead if macro is not None else "") for at, macro in listed]
+        for name, listed in changes.items()
+        if any(macro is not None and macro.name_instead for _, macro in listed)
+    }
+    found = index(parsed.tree.root_node, parsed.text, parsed.path, qualifiers, visible, numbers, types, names)
     found.spelled.update(spelled)
     for name, body in named.items():
         if found.class_of(body.decode()) is not None:

@@ -77,6 +77,13 @@ class Macro:
     either: tuple[Macro, ...] = ()
 
     @property
+    def name_instead(self) -> str:
+        """The name that an object-like macro puts in its place; empty where it is anything else."""
+        body = self.body.decode("utf-8", "replace").strip()
+        named = self.params is None and self.kind in ("rename", "constant")
+        return body if named and re.fullmatch(r"[\w:]+", body) else ""
+
+    @property
     def opens_loop(self) -> bool:
         """Whether a use is the head of a loop or a branch: `#define FOR_EACH(i, n) for (int i = 0; i < n; i++)`."""
         return _HEAD.match(self.body) is not None and _without_tail(self.body) == b""

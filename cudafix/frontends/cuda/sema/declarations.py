@@ -528,6 +528,7 @@ class Declarations:
     defined: frozenset[str] = frozenset()  # names of enumerations, of arrays, and of pointers to classes
     macros: frozenset[str] = frozenset()  # the other macros without parameters
     spelled: dict[str, str] = field(default_factory=dict)  # the macros without parameters that may name a type
+    renames: Mapping[str, Sequence[tuple[int, str]]] = field(default_factory=dict)  # see `index`
     numbers: dict[str, str] = field(default_factory=dict)  # other names of plain numbers, which mean nothing else
     by_reference: dict[str, tuple[bool, ...]] = field(default_factory=dict)
     takes: dict[str, list[tuple[Param, ...]]] = field(default_factory=dict)  # parameters, by last name component
@@ -616,6 +617,14 @@ class Declarations:
         """What a file sees that includes this one; without the syntax tree."""
         empty: dict[str, Any] = {"functions": [], "initializers": [], "evaluating": [], "members": {}, "local": {}}
         return replace(self, **empty, visible=None, inside="", _made={})
+
+    def renamed(self, one: Declared) -> Declared:
+        """A function by the name that a macro puts in the place of the written one: macros know no scopes (C++17, 19.3
+        [cpp.replace] 9).
+        """
+        scope, separator, last = one.name.rpartition("::")
+        names = [other for at, other in self.renames.get(last, ()) if at <= one.node.start_byte]
+        return replace(one, name=f"{scope}{separator}{names[-1]}") if names and names[-1] else one
 
     def opens(self, namespace: str, other: str) -> None:
         """What a namespace has, or an alias of one, is found in another one (C++17, 6.4.3.2 [namespace.qual])."""
@@ -1362,9 +1371,11 @@ def index(
     visible: Declarations | None,
     numbers: dict[str, str],
     spelled: Mapping[str, str],
+    renames: Mapping[str, Sequence[tuple[int, str]]],
 ) -> Declarations:
     """Walk a translation unit, down to function bodies. `qualifiers` are those that a mask hid, by offset, `numbers`
-    the other names of plain numbers, `spelled` the macros that may name a type.
+    the other names of plain numbers, `spelled` the macros that may name a type, `renames` those that stand for a name:
+    from which offset on, and for which ("" for none).
     """
     found = Declarations(
         numbers=numbers,
@@ -1374,6 +1385,7 @@ def index(
         visible=visible,
         given=frozenset(n.decode() for names in _FUNCTION_PARAMETER.findall(text) for n in names if n),
         stand_for={**other_names(text), **{name: (kind,) for name, kind in spelled.items()}},
+        renames=renames,
     )
     found.gives_references = gives_references(text, found.references.may_be)
     for new, kind, other_kind, other_new in _ALIASES.findall(text):
@@ -1616,6 +1628,7 @@ def _declaration(
             value = child.child_by_field_name("value")
             if value is not None and text_of(value, text) == "default" and _defaulted(found, cls, namespace, one, text):
                 continue
+            one = found.renamed(one)
             if cls is not None:
                 cls.methods.add(one.name)
             found.prototypes.add(one.name)
@@ -1796,6 +1809,7 @@ def _function(
     one = declared(base, declarator, text) if declarator is not None else None
     if one is None or declarator is None:
         return
+    one = found.renamed(one)
     if any(child.type == "default_method_clause" for child in node.children):
         if _defaulted(found, cls, namespace, one, text):
             return

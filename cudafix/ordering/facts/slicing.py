@@ -48,7 +48,7 @@ _MEMORY_WRITES = frozenset(("hw", "hrw"))
 _HANDED = _HOST_MEMORY | {"hidden"}
 _ON_THE_HOST = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.READ, Effect.EXIT})
 _OWNERS = re.compile(r"(?:ptr|optional)\s*<", re.IGNORECASE)  # what they hold is destroyed where no call is written
-_STD = ("std::", "::std::")
+_LIBRARIES = ("std::", "::std::", "thrust::", "::thrust::")  # nobody else defines functions there
 
 _HALVES = frozenset(("half", "__half", "__nv_bfloat16"))
 _OWN_ELEMENTS = re.compile(r"(?:std::)?(?:vector|array|deque|list|forward_list|set|multiset|optional|valarray)\s*<")
@@ -182,7 +182,7 @@ def for_the_host(call: ir.Call, api: Api, certain: bool) -> Iterator[ir.Expr]:
     reaches another function, which only has the name of that one. `certain`: the type of the object is known. In Python
     a name says which module it is of.
     """
-    if api.any or api.effect not in _ON_THE_HOST or call.callee.startswith(_STD) or certain:
+    if api.any or api.effect not in _ON_THE_HOST or call.callee.startswith(_LIBRARIES) or certain:
         return
     if call.span.path.endswith(ir.PYTHON):
         return

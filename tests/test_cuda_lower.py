@@ -467,6 +467,11 @@ def test_a_check_of_another_library_is_no_style() -> None:
     assert lowered(unseen.replace("cudaFree(p)", "CHECK(cudaFree(p))")).check_style == ("CHECK(", ");")
 
 
+def test_parentheses_alone_are_no_style() -> None:
+    (call,) = calls(lowered("void f(float *p) { ( cudaFree(p) ); }"), "cudaFree")
+    assert (call.site.prefix, call.site.suffix) == ("", ";")
+
+
 def test_the_last_statement_of_a_macro_gets_a_semicolon() -> None:
     code = CHECK + "#define DROP(p) CHECK(cudaFree(p))\nvoid f(float *p) { DROP(p); }\n"
     (call,) = calls(lowered(code), "cudaFree")

@@ -97,6 +97,7 @@ def line_indent(text: bytes, at: int) -> str:
     return text[start:end].decode("ascii")
 
 
+_NAMED = re.compile(rb"\w")
 _NO_STYLE = re.compile(rb"//|/\*|\\[ \t]*\r?\n|\n[ \t]*#")  # comments, continued lines and directives are not copied
 _BROKEN = re.compile(
     rb"(\()?[ \t]*[\r\n]\s*(\))?"
@@ -114,6 +115,8 @@ def wrapper(statement: bytes, prefix: int, suffix: int, in_macro: bool) -> tuple
     before, after = (
         _BROKEN.sub(lambda found: (found[1] or b"") + (found[2] or b"") or b" ", part) for part in (before, after)
     )
+    if before.strip() and not _NAMED.search(before):
+        return "", ";"  # parentheses alone check nothing
     if not after.endswith(b";"):
         if in_macro:
             after += b";"

@@ -131,7 +131,7 @@ def test_a_broken_compilation_database_says_nothing(text: str) -> None:
 
 def test_an_option_of_nvcc_leaves_open_what_another_compiler_gets() -> None:
     write(Makefile="F = --default-stream per-thread\n")
-    assert asked("a.cu", "b.cpp") == DefaultStreams(frozenset({"a.cu"}), frozenset({"b.cpp"}), ())
+    assert asked("a.cu", "b.cpp") == DefaultStreams(frozenset({"a.cu"}), frozenset({"b.cpp"}), ("Makefile:1",))
 
 
 def test_the_configuration_decides_where_it_says_anything() -> None:

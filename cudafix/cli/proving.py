@@ -59,7 +59,11 @@ def _default_stream(config: Config, files: Mapping[str, bytes], given: str) -> D
     sources = {path for path in files if path.endswith(SOURCES) and b"cuda" in bytes(files[path])}
     per_thread = sources & streams.per_thread
     python = {path for path in files if path.endswith(ir.PYTHON)}
-    if streams.perhaps & (sources | python) or (per_thread and per_thread != sources):
+    if streams.perhaps & (sources | python):
+        raise click.ClickException(
+            "it is not known which default stream its files are compiled with; say `default_stream`"
+        )
+    if per_thread and per_thread != sources:
         raise click.ClickException("its files are compiled with different default streams; say `default_stream`")
     return "per-thread" if per_thread else "legacy"
 

@@ -123,6 +123,8 @@ class _Command(NamedTuple):
 
 
 class _Said(NamedTuple):
+    """What a build says of a source. `unclear` are the places to name where that is not enough for the source."""
+
     per_thread: bool
     for_all: bool
     unclear: tuple[str, ...]
@@ -526,7 +528,7 @@ class _Builds:
             and all(place.per_thread for file in says for place in tree.places(file))
             and self._is_one(plain)
         ):
-            return _Said(True, any(place.macro for place in places), (), built)
+            return _Said(True, any(place.macro for place in places), tuple(map(tree.where, plain)), built)
         unclear = [file for file in says if any(place.per_thread for place in tree.places(file))]
         return _Said(False, False, (*map(tree.where, sorted(unclear)), *sorted(absent)), built)
 

@@ -137,6 +137,18 @@ def test_of_a_program_that_is_too_large_its_start_is_named(monkeypatch: pytest.M
     assert [place.text for place in refusal.related] == ["the program that starts with `main`"]
 
 
+def test_what_runs_is_named_truly() -> None:
+    """A function of the program that calls itself is no external one."""
+    refusal = refused(
+        "int *shown;\n"
+        "struct Image { int *p; void show(); };\n"
+        "void Image::show() { fill<<<1, 1>>>(shown); }\n"
+        "void each(Image &image, int n) { Image next = image; if (n > 1) each(next, n - 1); image.show(); }\n"
+        "int main(int n, char **) { Image i; int *q; cudaMalloc(&q, 4); each(i, n); cudaFree(q); }"
+    )
+    assert refusal.message.startswith("is live where `each` calls itself")
+
+
 CLOCKS = """#include <chrono>
 #include <cuda_runtime.h>
 using Clock = std::chrono::steady_clock;

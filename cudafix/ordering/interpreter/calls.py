@@ -349,7 +349,8 @@ class Calls(Operations):
         if not functions or kind.startswith(("std::function", "auto")):
             return
         if any(map(self.reach.works_on_device, functions)):
-            text = f"is live where a `{kind}` is given a function, which may run when that ends"
+            holder = f"a `{kind}`" if kind else "an object"
+            text = f"is live where {holder} is given a function, which may run when that ends"
             self.obstacle(state.live, "deleter", text, span)
         if not self.in_python:  # its finalizers are statements
             self._at_the_end.update({id(f): f for f in functions})
@@ -906,7 +907,8 @@ class Calls(Operations):
         functions = self.functions_among(values)
         if not all(map(AnyTime.of(self.program, self.tables).leaves_no_trace, functions)):
             state.threads = True  # it may keep them, and run them where no call shows it: at the end of an object
-        if self.hands_out(values, args, stmt, state):
+        runs = why if within is not None and not within.unseen else ""
+        if self.hands_out(values, args, stmt, state, runs):
             within = Within(works=True)
         name = f"`{said(stmt)}`" if stmt is not None else why
         if not stays:  # nobody may use what an address led to that was freed (C++17, 6.7 [basic.stc] 4)
@@ -1089,9 +1091,12 @@ class Calls(Operations):
         if not found <= (known := state.env.read(_GIVEN_AWAY)):
             state.env.write([_GIVEN_AWAY], known | found)
 
-    def hands_out(self, values: Values, args: Iterable[ir.Expr], call: ir.Call | None, state: State) -> bool:
+    def hands_out(
+        self, values: Values, args: Iterable[ir.Expr], call: ir.Call | None, state: State, runs: str = ""
+    ) -> bool:
         """Code that is not seen gets functions of the program, or objects with methods, or these as template arguments:
-        it may call them, now and whenever it runs again. True if it may leave work by that.
+        it may call them, now and whenever it runs again. True if it may leave work by that. `runs` says what code of
+        the program it is, where it is no external one.
         """
         able = self.program.kept("of use elsewhere", lambda: _of_use_elsewhere(self.program, self.reach))
         if self.in_python:
@@ -1111,7 +1116,7 @@ class Calls(Operations):
         held_there = (last(v.name) for v in known | found if isinstance(v, mem.Function))
         if one := min((name for name in held_there if name in able), default=""):
             held = "a lambda" if f"::{one}".startswith(ir.LAMBDA) else f"`{one}`"
-            text = f"is live where an external function runs, which holds {held} and may call it"
+            text = f"is live where {runs or 'an external function runs'}, which holds {held} and may call it"
             self.obstacle(state.live, "unknown_call", text, span)
         given = self.functions_among(values)
         return bool(known | found) or any(map(self.reach.leaves_work, given))

@@ -193,6 +193,7 @@ def as_built(files: Mapping[str, bytes], settings: Config, inputs: Sequence[str]
         per_thread=streams.per_thread,
         perhaps_per_thread=streams.perhaps,
         unbuilt=streams.unbuilt,
+        partly_built=streams.partly_built,
         include_folders=folders,
         constants=build.constants(files, settings, inputs),
     )

@@ -51,7 +51,14 @@ def _settings(config: Config, paths: Sequence[str]) -> object:
             (path, [name for name in codemod.names() if not config.is_on(name, path)], config.default_stream_of(path))
             for path in paths
         ]
-    of_files = (config.per_thread, config.perhaps_per_thread, config.unbuilt, config.rmm, config.context)
+    of_files = (
+        config.per_thread,
+        config.perhaps_per_thread,
+        config.unbuilt,
+        config.partly_built,
+        config.rmm,
+        config.context,
+    )
     cuda = (config.cuda, config.guard) if config.is_too_old else None
     return (
         off,

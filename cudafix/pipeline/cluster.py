@@ -18,7 +18,7 @@ from typing import NamedTuple
 from cudafix import ir
 from cudafix.codemod import codemods
 from cudafix.codemod import module as codemod
-from cudafix.findings import Assumption, Edit, Finding, Place, Refusal, Report, Runs
+from cudafix.findings import Assumption, Edit, Finding, Place, Refusal, Report, Runs, Safety
 from cudafix.ir import blocks_of, walk
 from cudafix.ir.device_code import Closures
 from cudafix.ir.link import SOURCES, Program, handed_over, last
@@ -219,7 +219,9 @@ class Cluster:
         threads |= {self._is_per_thread(p) for p in sources or ([] if python else self.paths)}
         self.per_thread = True in threads
         self.default_streams = threads
-        self.unbuilt = not self.per_thread and any(self.config.rests_on_default(path) for path in sources or self.paths)
+        compiled = [path for path in sources or self.paths if not self.per_thread]
+        self.unbuilt = any(self.config.rests_on_default(path) for path in compiled)
+        self.partly_built = not self.config.partly_built.isdisjoint(compiled)
         # of views that differ only in quiet statements from one that is surveyed, by the `id` of that: the functions in
         # which they differ, which matter only while the host does not know all that it knew
         self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}
@@ -450,12 +452,24 @@ class Cluster:
 
     def _resting(self, findings: Sequence[Finding], plan: Plan, survey: Sequence[Outcome]) -> tuple[Finding, ...]:
         """The findings, with what holds unless something is said against it: nvcc's default stream, where a proof uses
-        that and no build is found, and what checks do of headers that are not in the tree.
+        that and no build is found, and what checks do of headers that are not in the tree. Where a build includes what
+        is not there, that may say something against it: an assumption like any other.
         """
-        default = self.unbuilt and (
-            any(outcome.default_stream for outcome in survey)
-            or any(DEFAULT in group.streams.values() for group in plan.moving())
+        used = any(outcome.default_stream for outcome in survey) or any(
+            DEFAULT in group.streams.values() for group in plan.moving()
         )
+        if used and self.partly_built:
+            findings = [
+                replace(
+                    f,
+                    safety=Safety.ASSUMES,
+                    assumptions=(*f.assumptions, Assumption("legacy_default_stream", f"`{f.path}`")),
+                )
+                if f.edits
+                else f
+                for f in findings
+            ]
+        default = used and self.unbuilt and not self.partly_built
         checks = sorted({name for view in self.views for module in view.program.modules for name in module.checks})
         evaluating = tuple(Assumption("evaluates_its_argument", f"`{name}`") for name in checks)
         return tuple(

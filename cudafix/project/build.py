@@ -5,7 +5,8 @@ nvcc compiles for the legacy default stream unless it is told otherwise (`--defa
 stands for; CUDA programming guide, "Default Stream"). So a file has the legacy one where a build is found that does not
 speak of it. Where something is said that can reach the file, it has a default stream of each thread only if the
 compilation database says so for this file, or one of the files that make and CMake read plainly says so for all that
-they compile; else that is not known. Where no build is found, nvcc's default is an assumption.
+they compile; else that is not known. Where no build is found, or make or CMake include a file that is not there, nvcc's
+default is an assumption.
 
 Any text may say something (`build_texts`). What can reach a file is found without a parser for each kind of
 build: it is said
@@ -13,8 +14,7 @@ build: it is said
 - in a text of the source's folder or of one above it. A folder that holds no sources itself (`cmake/`, `scripts/`,
   `.github/`) speaks for the one around it, unless it is a project with a license of its own. Of a Makefile above the
   nearest one only if it may start that one, or exports variables to it;
-- in whatever file one of these names, which covers `include`, `-include`, response files and configured headers; where
-  make or CMake include a file that is not found, it may say anything;
+- in whatever file one of these names, which covers `include`, `-include`, response files and configured headers;
 - in a text elsewhere in the project that names the source;
 - for a target of the same CMake project, which may be linked to, in a variable that others see, or in a function.
 
@@ -104,13 +104,14 @@ _WITH_FOLDER = re.compile(rb"[\w./+-]*/[\w.+-]+")
 
 class DefaultStreams(NamedTuple):
     """Files with a default stream for each thread, files that may have one, and the places (`file:line`) that may say
-    so; files for which no build is found.
+    so; files for which no build is found, and those whose build includes what is not there and does not speak of it.
     """
 
     per_thread: frozenset[str]
     perhaps: frozenset[str]
     unclear: tuple[str, ...]
     unbuilt: frozenset[str] = frozenset()
+    partly_built: frozenset[str] = frozenset()
 
 
 class _Command(NamedTuple):
@@ -123,12 +124,15 @@ class _Command(NamedTuple):
 
 
 class _Said(NamedTuple):
-    """What a build says of a source. `unclear` are the places to name where that is not enough for the source."""
+    """What a build says of a source. `unclear` are the places to name where that is not enough for the source.
+    `absent`: it includes what is not there.
+    """
 
     per_thread: bool
     for_all: bool
     unclear: tuple[str, ...]
     built: bool
+    absent: bool = False
 
 
 def default_streams(paths: Iterable[str], config: Config, given: Iterable[str] = ()) -> DefaultStreams:
@@ -142,6 +146,7 @@ def default_streams(paths: Iterable[str], config: Config, given: Iterable[str] =
     found: set[str] = set()
     perhaps: set[str] = set()
     unbuilt: set[str] = set()
+    partly_built: set[str] = set()
     unclear: dict[str, None] = {}
     for path in paths:
         if config.default_stream_of(path) != "auto":
@@ -172,9 +177,13 @@ def default_streams(paths: Iterable[str], config: Config, given: Iterable[str] =
             unclear |= says
             if build.per_thread or says:
                 perhaps.add(path)
+            elif build.absent:
+                partly_built.add(path)
             elif not build.built:
                 unbuilt.add(path)
-    return DefaultStreams(frozenset(found), frozenset(perhaps), tuple(unclear), frozenset(unbuilt))
+    return DefaultStreams(
+        frozenset(found), frozenset(perhaps), tuple(unclear), frozenset(unbuilt), frozenset(partly_built)
+    )
 
 
 def include_folders(
@@ -517,7 +526,7 @@ class _Builds:
         if only_environment:
             says = [file for file in says if _OF_THE_ENVIRONMENT.search(tree.text(file))]
             return _Said(False, False, tuple(tree.where(file) for file in says), True)
-        absent = [place for file in self._reaching for place in tree.absent_in(file)]
+        absent = any(tree.absent_in(file) for file in self._reaching)
         says += others
         built = tree.is_whole and any(tree.compiles(file) for file in self._reaching)
         plain = [file for file in says if self._decides(file) and all(place.plain for place in tree.places(file))]
@@ -530,7 +539,7 @@ class _Builds:
         ):
             return _Said(True, any(place.macro for place in places), tuple(map(tree.where, plain)), built)
         unclear = [file for file in says if any(place.per_thread for place in tree.places(file))]
-        return _Said(False, False, (*map(tree.where, sorted(unclear)), *sorted(absent)), built)
+        return _Said(False, False, tuple(map(tree.where, sorted(unclear))), built, absent)
 
     def _decides(self, file: str) -> bool:
         """Whether it is the Makefile or a `CMakeLists.txt` that compiles the folder, as far as one can tell."""

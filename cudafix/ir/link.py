@@ -128,6 +128,24 @@ class Program:
         """What initializes globals, in front of `main`."""
         return (function for function in self.functions() if last(function.name) == ir.INITIALIZERS)
 
+    @property
+    def undefined(self) -> frozenset[tuple[str, bool]]:
+        """The functions outside of classes that the program declares and no file of it defines, by last name component,
+        and whether they have C linkage: what they do is not known, be it a name of a library.
+        """
+
+        def found() -> frozenset[tuple[str, bool]]:
+            defined = {
+                (name, count)
+                for module in self.modules
+                for name, count, internal in module.defines
+                if not (internal and module.path.endswith(SOURCES))
+            }
+            declared = (one for module in self.modules for one in module.declares)
+            return frozenset((name, of_c) for name, count, of_c in declared if (name, count) not in defined)
+
+        return self.kept("undefined", found)
+
     def kept(self, fact: str, make: Callable[[], T]) -> T:
         """What `make` returns, made once for this program."""
         if fact not in self._kept:

@@ -581,3 +581,7 @@ class Module:
     # the last name components of the classes as which it may use objects of others; `*` for any
     retyped: frozenset[str] = frozenset("*")
     unseen_arguments: frozenset[str] = frozenset()  # the classes of which it sees nothing that templates of it get
+    # the functions outside of classes that it declares and does not define, by last name component: how many parameters
+    # they have, and whether C linkage; and all that it defines, and whether other files do not see them
+    declares: frozenset[tuple[str, int, bool]] = frozenset()
+    defines: frozenset[tuple[str, int, bool]] = frozenset()

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -44,6 +45,9 @@ _HOME = {
 _MODULES = (*dict.fromkeys(module for modules in _HOME.values() for module in modules), "driver", "tensorrt", "python")
 _PREFIX = re.compile("|".join(_HOME))
 _DRIVER = re.compile("cu[A-Z]")
+_API = re.compile(  # names that are declared by hand are those of the libraries
+    "(?:cuda|cublas|cufft|cusparse|curand|cusolver|cudnn|nccl|nvrtc|nvml|nvjpeg|cutensor|nvshmem)[A-Z_]|cu[A-Z]|MPI_[A-Z]"
+)
 _DOTTED = re.compile(r"[A-Za-z_]\w*\.")  # a full name in Python, or a method of a C++ type
 LONGEST_PREFIX = 60
 """Of a library that is known by how the names of its functions begin."""
@@ -69,7 +73,20 @@ class Tables:
         self._own: set[str] = set()
         self._own_patterns: list[tuple[re.Pattern[str], str]] = []
         self._answers: dict[tuple[str, int] | tuple[str, str, int], Api | None] = {}
+        self._undefined: frozenset[tuple[str, bool]] = frozenset()
         self._own_families(extra)
+
+    def without(self, undefined: Iterable[tuple[str, bool]]) -> Tables:
+        """These tables for programs that declare functions of these names themselves, with C linkage or not, and do not
+        define them: no row says what they do, but those of the user; and with C linkage, in which a program has one
+        function of a name, those of a library of C (C++17, 10.5 [dcl.link] 6, 20.5.4.3.4 [extern.names]).
+        """
+        names = frozenset(one for one in undefined if one[0] not in self._own and _API.match(one[0]) is None)
+        if not names:
+            return self
+        made = copy(self)
+        made._undefined, made._answers = self._undefined | names, {}
+        return made
 
     def lookup(self, name: str, arity: int) -> Api | None:
         """The row of the free function `name`, as written at a call with `arity` arguments; None if no table knows it.
@@ -82,7 +99,11 @@ class Tables:
         """
         asked = (name, arity)
         if asked not in self._answers:
-            self._answers[asked] = _documented(self._function(name, arity))
+            api = _documented(self._function(name, arity))
+            plain = name.removeprefix("::")
+            of_c = api is not None and not api.source.startswith("C++")
+            hidden = (plain, False) in self._undefined or ((plain, True) in self._undefined and not of_c)
+            self._answers[asked] = None if hidden else api
         return self._answers[asked]
 
     def any_form(self, name: str) -> Api | None:

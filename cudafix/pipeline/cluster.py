@@ -105,6 +105,10 @@ def _views(tree: Tree, paths: list[str]) -> list[View]:
     return [View(program, root) for program in programs for root in check.roots(program)]
 
 
+def _undefined(views: Iterable[View]) -> set[tuple[str, bool]]:
+    return {one for view in views for one in view.program.undefined}
+
+
 def _agreeing(variants: Sequence[Variant], chosen: Variant) -> Variant:
     if len(variants) == 1:
         return variants[0]
@@ -231,7 +235,9 @@ class Cluster:
         self.too_large: dict[ir.Span, ir.Function | None] = {}
         self.views: list[View] = []
         if not part.tells:
-            self.views = self._concerned(views_of(tree, programs))
+            views = views_of(tree, programs)
+            self.tables = tables.without(_undefined(views))
+            self.views = self._concerned(views)
 
     def _is_per_thread(self, path: str) -> bool | None:
         """Whether stream 0 is another stream in each thread: by the configuration, the file itself, or its build, which
@@ -815,6 +821,7 @@ def lockstep(
             shared = included(before, after, paths, tables).functions
         except Different as different:
             return [str(different)]
+        tables = tables.without(_undefined(views_of(before, [paths])))
         for path in paths:
             if before.files[path] != after.files[path] and before.errors(path, paths) < after.errors(path, paths):
                 return [f"{path}: a parse error that was not there"]

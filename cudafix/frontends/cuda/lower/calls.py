@@ -437,15 +437,17 @@ class Calls(Initializers):
             checked = self.checked(node)
             if checked is not None:
                 return self._through(arguments, checked, target)
-        if name in _REFERRING and arguments is not None:
+        own = self.file.is_own(name)
+        if name in _REFERRING and arguments is not None and not own:
             return self._referring(node, arguments)
-        if ATOMIC_REF.match(name) and name not in self.file.hosts and self.local(name) is None:
+        if ATOMIC_REF.match(name) and not own and self.local(name) is None:
             return self.kept_references(node, self.arguments(arguments)[0], name)
         if name in _ADDRESS_OF and arguments is not None and arguments.named_child_count == 1:
             return self.pointer_to(self.lvalue(arguments.named_children[0]))
         if (
             arguments is not None
             and arguments.named_child_count == 1
+            and not own
             and (element := _GET.fullmatch(self.raw(function)))
         ):
             holder = self.lvalue(arguments.named_children[0])
@@ -466,11 +468,16 @@ class Calls(Initializers):
             return self._exchange(node, self.lvalue(arguments.named_children[0]), arguments.named_children[1])
         if (
             name in _MAKES
+            and not own
             and not self.raw(function).endswith(("make_unique", "make_shared"))
             and (not (of := self.raw(function)).endswith("]>") or is_number(of.partition("<")[2][:-3]))
         ):
             return self._make_object(node, function, arguments, target)
-        if name in PASSES and not (name == "std::move" and arguments is not None and arguments.named_child_count > 1):
+        if (
+            name in PASSES
+            and not own
+            and not (name == "std::move" and arguments is not None and arguments.named_child_count > 1)
+        ):
             inner = first_named(arguments) if arguments is not None else None
             passed = self.value(inner, target, used) if inner is not None else Opaque(())
             if name in ("std::move", "std::forward"):
@@ -492,11 +499,11 @@ class Calls(Initializers):
             return self._called_object(node, function, arguments, place, target, used)
         elif name in self.file.index.given and name not in self.file.hosts:
             return self._computed(node, Var(name), arguments, target)
-        elif name not in self.file.hosts and (meant := self.active(name)) not in ("", name):  # another name of it
+        elif not own and (meant := self.active(name)) not in ("", name):  # another name of it
             result = target if target is not None else self.temporary(meant)
             self.initialize(node, result, meant, *self.arguments(arguments))
             return result
-        elif name not in self.file.hosts and (
+        elif not own and (
             name in PURE or name.removeprefix("std::") in PURE or self.file.index.is_type(name.removeprefix("std::"))
         ):
             values, spans = self.arguments(arguments)
@@ -535,7 +542,7 @@ class Calls(Initializers):
         if receiver is None and not self._is_function(name) and self.file.may_be_made(name.rpartition("::")[2]):
             self.unread(f"`{name}`, which a macro may define", node)
             return opaque(*values)
-        one = self._one_of(node, name, arguments, values) if name not in self.file.hosts else None
+        one = self._one_of(node, name, arguments, values) if not own else None
         target = None if one is not None else target
         kept = self.fixed
         self.fixed = self.fixed or fixed
@@ -747,7 +754,7 @@ class Calls(Initializers):
             self.types[target.name] = known or self.types.get(target.name, "auto")
         body = self.file.hosts.get(callee.rpartition("::")[2])
         plain_body = body is not None and b"(" not in body and b"delete" not in body
-        self.plain_call = plain_body or (body is None and callee.rpartition("::")[2] in QUIET)
+        self.plain_call = plain_body or (callee.rpartition("::")[2] in QUIET and not self.file.is_own(callee))
         site = self.site(node)
         self.plain_call = False
         if site.prefix.strip() and _RUNTIME.match(callee):  # another library's statuses may be another type

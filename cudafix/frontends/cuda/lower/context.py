@@ -96,6 +96,10 @@ class File:
             return False
         return re.search(_WORKS % re.escape(name).encode(), self.original) is None
 
+    def is_own(self, name: str) -> bool:
+        """Whether the program itself defines or declares a function of this name: it is none of a library."""
+        return name in self.hosts or self.index.is_declared_outside(name)
+
     def _is_declared(self, name: str) -> bool:
         return self.index.is_declared_function(name) or name in self.hosts or name in self.every_macro
 

@@ -1638,7 +1638,7 @@ class Expressions:
 
                 self.in_argument(bound, evaluate)
                 return flipped(tests[0], text) if flips else tests[0]
-            elif node.type == "call_expression" and self._callee_text(node) in PASSES | {"__builtin_expect"}:
+            elif node.type == "call_expression" and self._passes(node):
                 arguments = node.child_by_field_name("arguments")
                 inner = first_named(arguments) if arguments is not None else None
                 if inner is None:
@@ -1666,6 +1666,11 @@ class Expressions:
     def _callee_text(self, node: Node) -> str:
         function = node.child_by_field_name("function")
         return self.raw(sites.of_the_global_scope(function)) if function is not None else ""
+
+    def _passes(self, node: Node) -> bool:
+        """Whether the value of a call is that of its first argument."""
+        name = self._callee_text(node)
+        return name in PASSES and not self.file.is_own(name)
 
     def _plain_test(self, node: Node, text: str, negated: Node | None) -> ir.Test:
         if node.type == "binary_expression":

@@ -173,7 +173,20 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         frozenset(found.friends),
         taken_for_others(parsed, found),
         found.unseen_arguments(_with_macros(parsed)),
+        _declared_alone(found),
+        frozenset((*_signature(one), one.internal) for one in found.functions),
     )
+
+
+def _signature(one: Definition) -> tuple[str, int]:
+    return one.name.rpartition("::")[2], len(one.params)
+
+
+def _declared_alone(found: Declarations) -> frozenset[tuple[str, int, bool]]:
+    """The functions outside of classes that a file declares and does not define."""
+    own = set(map(_signature, found.functions))
+    listed = ((name, *one) for name, known in found.outside.items() for one in known)
+    return frozenset(one for one in listed if one[:2] not in own)
 
 
 def _base(found: Declarations, name: str, derived: Class) -> str:

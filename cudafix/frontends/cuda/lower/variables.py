@@ -125,7 +125,9 @@ class Variables(Blocks):
                     self.unknown("a statement that reads as a declaration", child)
                     continue
                 if arguments is None:  # a prototype, which hides the default arguments of others
-                    if any(param.optional for param, _ in self.parameters(one.parameters)):
+                    listed = self.parameters(one.parameters)
+                    self.file.index.declares_function(node, one, len(listed), self.source.path)
+                    if any(param.optional for param, _ in listed):
                         self.problems.append(("parse_error", self.span(child).start))
                     continue
                 if one.may_refer and len(arguments) == 1:

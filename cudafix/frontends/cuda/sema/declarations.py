@@ -519,6 +519,9 @@ class Declarations:
     enumerators: set[str] = field(default_factory=set)
     friends: set[str] = field(default_factory=set)  # functions that classes declare as theirs, by last name component
     prototypes: set[str] = field(default_factory=set)
+    # functions outside of classes that are declared, by last name component: how many parameters, and whether they
+    # have C linkage
+    outside: dict[str, set[tuple[int, bool]]] = field(default_factory=dict)
     types: frozenset[str] = frozenset()  # names of types that are no classes: aliases and template parameters
     parameters: dict[str, frozenset[str]] = field(default_factory=dict)  # of templates, by what they declare
     parameters_elsewhere: frozenset[str] = frozenset()  # of templates of which it is not seen what they declare
@@ -578,6 +581,8 @@ class Declarations:
             found.names.include(header.names)
             found.enumerators |= header.enumerators
             found.prototypes |= header.prototypes
+            for name, declared_as in header.outside.items():
+                found.outside.setdefault(name, set()).update(declared_as)
             found.types |= header.types
             found.compound |= header.compound
             found.defined |= header.defined
@@ -711,6 +716,18 @@ class Declarations:
 
     def is_declared_function(self, name: str) -> bool:
         return name in self.prototypes or (self.visible is not None and name in self.visible.prototypes)
+
+    def is_declared_outside(self, name: str) -> bool:
+        """Whether the program declares a function of this name itself, outside of classes."""
+        return name in self.outside or (self.visible is not None and name in self.visible.outside)
+
+    def declares_function(self, node: Node, one: Declared, count: int, path: str) -> None:
+        """A declaration of a function outside of classes, which is no definition."""
+        at: Node | None = node
+        while at is not None and at.type != "linkage_specification":
+            at = at.parent
+        if "::" not in one.name:  # else there is another declaration (C++17, 11.3 [dcl.meaning] 1)
+            self.outside.setdefault(one.name, set()).add((count, at is not None or path.endswith(".c")))
 
     def hidden_by(self, name: str, namespace: str) -> str:
         """The qualified name of the function of a namespace around a call that hides the one outside of all namespaces
@@ -1634,6 +1651,8 @@ def _declaration(
             found.prototypes.add(one.name)
             _offers(found, node, one, text, namespace, cls)
             listed = parameters(one.parameters, text, found)
+            if cls is None:
+                found.declares_function(node, one, len(listed), path)
             found.has_function(
                 one, listed, _returned(found, one, child, text), _referred(found, one, child, text), hidden
             )

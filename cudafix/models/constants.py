@@ -22,5 +22,21 @@ _PREFIXED = re.compile(
 )
 
 
+# C17 7.21, 7.5; POSIX.1-2017 errno, environ, getopt, timezone; getopt_long(3), program_invocation_name(3); C++17, 30.5
+# [iostreams.manipulators], 21.6 [support.dynamic], by a using-directive; C17 6.4.2.2; GCC manual "Other Builtins"; CUDA
+# C++ Programming Guide 13.0, "Built-in Variables"
+_VARIABLES = frozenset(
+    "stdin stdout stderr errno h_errno environ optarg optind opterr optopt timezone daylight tzname signgam "
+    "program_invocation_name program_invocation_short_name cout cerr clog cin wcout wcerr wclog wcin endl ends flush "
+    "hex dec oct fixed scientific defaultfloat left right internal boolalpha noboolalpha showbase noshowbase showpoint "
+    "noshowpoint showpos noshowpos skipws noskipws unitbuf nounitbuf uppercase nouppercase ws nothrow ignore npos "
+    "true false this nullptr threadIdx blockIdx blockDim gridDim warpSize".split()
+)
+
+
+def is_variable_of_a_library(name: str) -> bool:
+    return name in _VARIABLES or (name.startswith("__") and name.endswith("__"))
+
+
 def is_library_constant(name: str) -> bool:
     return name in SYSTEM_CONSTANTS or _PREFIXED.fullmatch(name) is not None

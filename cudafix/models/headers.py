@@ -8,6 +8,8 @@ Sources: ISO C17, 7.1.2 [Standard headers] and C23, 7.1.3; IEEE Std 1003.1-2017 
 
 from __future__ import annotations
 
+import re
+
 _C = """
 assert.h complex.h ctype.h errno.h fenv.h float.h inttypes.h iso646.h limits.h locale.h math.h setjmp.h signal.h
 stdalign.h stdarg.h stdatomic.h stdbit.h stdbool.h stdckdint.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h string.h
@@ -40,3 +42,31 @@ texture_indirect_functions.h texture_types.h vector_functions.h vector_functions
 """
 
 PROVIDED = frozenset(" ".join((_C, _POSIX, _SYSTEM, _CUDA)).split())
+# C++17 and C++20, [headers]
+_CPP = """
+algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes ciso646
+climits clocale cmath codecvt compare complex concepts condition_variable coroutine csetjmp csignal cstdarg cstdbool
+cstddef cstdint cstdio cstdlib cstring ctgmath ctime cuchar cwchar cwctype deque exception execution expected
+filesystem format forward_list fstream functional future generator initializer_list iomanip ios iosfwd iostream
+istream iterator latch limits list locale map mdspan memory memory_resource mutex new numbers numeric optional ostream
+print queue random ranges ratio regex scoped_allocator semaphore set shared_mutex source_location span spanstream
+sstream stack stacktrace stdexcept stop_token streambuf string string_view strstream syncstream system_error thread
+tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarray variant vector version
+"""
+# Thrust, CUB, libcu++, NPP and cuDLA of CUDA 13.0, folders of the system, and libraries whose macros without arguments
+# are constants (Xlib, Khronos, Windows SDK), or of which the tables tell what they declare
+_KNOWN = re.compile(
+    r"(?:thrust|cub|cuda|nv|cooperative_groups|nvtx3|sys|linux|asm|bits|netinet|arpa|net)/.*"
+    r"|(?:CL|GL|GLES\d?|GLUT|GLFW|EGL|KHR|OpenGL|OpenCL|vulkan|X11)/.*"
+    r"|(?:windowsx|mmsystem|strsafe|aclapi|shellapi|shlobj|sddl|tchar|winternl|commctrl|crtdbg|new|initguid|xinput"
+    r"|VersionHelpers|d3d\w+|dxgi\w*)\.h"
+    r"|(?:npp\w*|cudla|cusolver\w*|cuda_d3d\w+|mpi|nccl|cudnn\w*|cutensor\w*|cusparseLt|cudss|cblas|lapacke|zlib|png|jpeglib)\.h"
+)
+_OF_CPP = frozenset(_CPP.split())
+
+
+def is_known(name: str) -> bool:
+    """Whether it is known of a header which is not in the tree what it declares: each macro of it that is used without
+    arguments is a constant of the tables, or runs nothing.
+    """
+    return name in PROVIDED or name in _OF_CPP or _KNOWN.fullmatch(name) is not None

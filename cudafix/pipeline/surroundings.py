@@ -39,6 +39,8 @@ class Texts(Protocol):
 
     def declared_for(self, path: str) -> frozenset[str]: ...
 
+    def lacks_headers(self, path: str) -> bool: ...
+
 
 class Surroundings:
     """What the files of one program see of the files that include them."""
@@ -78,18 +80,21 @@ class Surroundings:
         meant = (found[name] for name in self._tree.listing_of(path).asks & found.keys())
         return any(m.perhaps or len({(one.params, one.body) for one in m.macros}) > 1 for m in meant)
 
-    def constants_of(self, path: str) -> frozenset[str]:
-        """The names in capitals that a file may use, and that each source which includes it declares, itself or in its
-        headers, or that its build defines as constants.
+    def names_around(self, path: str) -> tuple[frozenset[str], bool]:
+        """The names that a file may use, and that each source which includes it declares, itself or in its headers, or
+        that its build defines as constants; and whether a source may have macros of headers that are not here. Where
+        none has, only names in capitals are told.
         """
         sources = [path]
         if path in self._included:
             sources = [one for one in self._program if one not in self._included and path in self._tree.included(one)]
-        found = frozenset(filter(SHOUT.fullmatch, self._tree.names_in(path))) if sources else frozenset[str]()
+        unseen = any(map(self._tree.lacks_headers, sources or [path]))
+        found = self._tree.names_in(path) if sources else frozenset[str]()
+        found = found if unseen else frozenset(filter(SHOUT.fullmatch, found))
         for source in sources:
             declared = self._tree.declared_for(source) if source != path else frozenset[str]()
             found &= declared.union(self._tree.built_in.get(source, ()))
-        return found - self._tree.declared_for(path) if found and path in self._included else found
+        return found - self._tree.declared_for(path) if found and path in self._included else found, unseen
 
     @cached_property
     def _entered(self) -> dict[str, dict[str, Meaning]]:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cudafix import ir
 from cudafix.frontends.cuda.lower import module as lower
-from cudafix.frontends.cuda.lower.expressions import SHOUT
 from cudafix.frontends.cuda.parse import source
 from cudafix.frontends.cuda.preprocess.units import Listing, Unit
 from cudafix.frontends.cuda.sema.declarations import Declarations
 from cudafix.ir.link import SOURCES, Program
+from cudafix.models.headers import is_known
 from cudafix.pipeline.surroundings import WORD, Surroundings
 from cudafix.pipeline.writers import CUDA, PythonWriter
 from cudafix.project import prefilter
@@ -35,6 +35,11 @@ OF_THE_THREAD = re.compile(rb"_pt(?:sz|ds)\b|API_PT(?:SZ|DS)\b")
 PER_THREAD = re.compile(rb"^[ \t]*#[ \t]*define(?:[ \t]|\\\r?\n)+CUDA_API_PER_THREAD_DEFAULT_STREAM\b", re.MULTILINE)
 
 _NAMED = re.compile(rb'^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+("[^"\n]+"|<[^>\n]+>)', re.MULTILINE)
+
+_UNLESS_DEFINED = re.compile(  # macros with a body that a file defines unless they are defined
+    rb"^[ \t]*#[ \t]*if(?:ndef[ \t]+|[ \t]*![ \t]*defined[ \t(]*)(\w+)[^\n]*\n[ \t]*#[ \t]*define[ \t]+\1[ \t]+\S",
+    re.MULTILINE,
+)
 
 
 class DefaultStreams(NamedTuple):
@@ -119,7 +124,11 @@ class Around(NamedTuple):
     macros: tuple[source.Macro, ...]
     references: GivenReferences
     constants: frozenset[str] = frozenset()
-    """Names in capitals that are no macros of headers that are not here."""
+    """Names that are no macros of headers that are not here."""
+    unseen: bool = False
+    """Whether it may have macros of headers that are not here."""
+    perhaps: frozenset[str] = frozenset()
+    """Those that are defined here only where no such header has."""
 
 
 @dataclass(slots=True)
@@ -140,11 +149,14 @@ class Tree:
     includes: dict[str, list[str]] = field(default_factory=dict)
     names: dict[tuple[str, re.Pattern[bytes]], frozenset[Any]] = field(default_factory=dict)
     direct: dict[str, list[tuple[int, str]]] = field(default_factory=dict)  # with where the `#include` stands
-    visible: dict[tuple[str, GivenReferences, frozenset[str]], Declarations] = field(default_factory=dict)
+    visible: dict[tuple[str, GivenReferences, frozenset[str], bool, frozenset[str]], Declarations] = field(
+        default_factory=dict
+    )
     """What headers declare to a file, by what it gets from the files around it."""
     opened: dict[tuple[str, tuple[str, ...]], GivenReferences] = field(default_factory=dict)
     spoken: dict[str, frozenset[str]] = field(default_factory=dict)
-    declared: dict[str, frozenset[str]] = field(default_factory=dict)  # in capitals, at namespace scope
+    declared: dict[str, frozenset[str]] = field(default_factory=dict)  # at namespace scope
+    lacking: dict[str, bool] = field(default_factory=dict)  # see `lacks_headers`
     default_streams: dict[str, DefaultStreams] = field(default_factory=dict)
     around: dict[tuple[str, ...], Surroundings] = field(default_factory=dict)  # by program
     seen: dict[tuple[str, tuple[str, ...]], tuple[source.Macro, ...]] = field(default_factory=dict)
@@ -210,6 +222,16 @@ class Tree:
                         stack.append(found)
             self.includes[path] = list(seen)
         return self.includes[path]
+
+    def lacks_headers(self, path: str) -> bool:
+        """Whether a file, or one that it includes, names a header that is not here, and of which nothing is known."""
+        if path not in self.lacking:
+            self.lacking[path] = any(map(self._lacks_headers, (path, *self.included(path))))
+        return self.lacking[path]
+
+    def _lacks_headers(self, path: str) -> bool:
+        targets = (target for _, target in self.files.facts(path).includes if not is_known(target.strip('<>"')))
+        return any(self._find(path, target) is None and not self._named(path, target) for target in targets)
 
     def includes_of(self, path: str) -> list[tuple[int, str]]:
         """The files of the tree that a file includes itself, with where the lines stand that do."""
@@ -339,8 +361,13 @@ class Tree:
         around = Around(
             self.defined_around(path, program),
             self._given_references(path, program),
-            self._around(tuple(program)).constants_of(path),
+            *self._around(tuple(program)).names_around(path),
         )
+        if around.unseen:
+            defined = {
+                name.decode() for one in (path, *self.included(path)) for name in self.words(one, _UNLESS_DEFINED)
+            }
+            around = around._replace(perhaps=frozenset(defined & self.names_in(path)))
         if (path, around) not in self.variants:
             visible = {name: source.check_macro(name) for name in self.check_macros}
             unit = self._placed(path)
@@ -387,7 +414,7 @@ class Tree:
         return self.spoken[path]
 
     def declared_for(self, path: str) -> frozenset[str]:
-        """The names in capitals of the variables at namespace scope and of the enumerators that a file declares, itself
+        """The names of the variables at namespace scope and of the enumerators that a file declares, itself
         or in its headers, whatever its configuration.
         """
         if path not in self.declared:
@@ -398,9 +425,7 @@ class Tree:
                     if header not in files and not listing.is_conditional(at):
                         files[header] = None
                         queue.append(header)
-            self.declared[path] = frozenset(
-                filter(SHOUT.fullmatch, (n for one in files for n in self._declared_in(one)))
-            )
+            self.declared[path] = frozenset(name for one in files for name in self._declared_in(one))
         return self.declared[path]
 
     def _declared_in(self, path: str) -> Iterator[str]:
@@ -438,13 +463,13 @@ class Tree:
     def _visible(self, path: str, around: Around) -> Declarations:
         """What the headers declare that a file includes, in each of their configurations."""
         given = around.references
-        key = (path, given, around.constants)
+        key = (path, given, around.constants, around.unseen, around.perhaps)
         if key not in self.visible:
             variants = (v for header in reversed(self.included(path)) for v in reversed(self.variants_of(header)))
             found = Declarations.together(variant.declarations for variant in variants)
             found.gives_references |= given.to_templates
             found.stand_for = {**dict(given.names), **found.stand_for}
-            found.constants = around.constants
+            found.constants, found.unseen_macros, found.perhaps = around.constants, around.unseen, around.perhaps
             self.visible[key] = found
         return self.visible[key]
 
@@ -455,7 +480,7 @@ class Tree:
         other.read, other.listings = self.read, self.listings
         other.includes, other.direct = self.includes, self.direct
         other.names, other.spoken, other.default_streams = self.names, self.spoken, self.default_streams
-        other.declared = self.declared
+        other.declared, other.lacking = self.declared, self.lacking
         other.around, other.seen, other.opened = self.around, self.seen, self.opened
         if other.python is not None:
             other.python = self.python

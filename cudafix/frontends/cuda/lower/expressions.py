@@ -48,7 +48,7 @@ from cudafix.ir import (
     Stmt,
     Var,
 )
-from cudafix.models.constants import is_library_constant
+from cudafix.models.constants import is_library_constant, is_variable_of_a_library
 from cudafix.models.number_types import is_address_number, is_floating, is_number
 
 _LONGEST_TEXT = 400
@@ -56,6 +56,12 @@ MAX_DEPTH = 200
 MAX_ARROWS = 8  # `operator->`s that `->` goes through
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _CALLED = re.compile(r"([A-Za-z_][\w:]*)\s*\(")
+# words in the body of a macro that are no names: keywords of expressions and types
+_NO_NAMES = frozenset(
+    "alignof bool char const const_cast decltype delete double dynamic_cast else false float for if int long new "
+    "noexcept nullptr operator reinterpret_cast return short signed sizeof static_cast struct this throw true typeid "
+    "typename unsigned void volatile while do auto".split()
+)
 _CONSTANT_NAME = re.compile(r"[A-Z][A-Z0-9_]*|k[A-Z]\w*|__\w+__")
 _REFERENCE = re.compile(
     r"cu(?:da)?(?:Free|Malloc|Memcpy|HostFree|StreamDestroy|EventDestroy|StreamSynchronize|Mem(?:Free|Alloc))(?!\w*(?:To|Default))\w*"
@@ -565,23 +571,27 @@ class Expressions:
             return self.any_of(macro, node, lambda one: self._object_macro(one, node))
         if macro.kind == "opaque":
             return self.unread(f"macro `{macro.name}`", node)
-        if not self._is_more_than_a_constant(macro, frozenset()):
+        if not self._is_more_than_a_constant(macro, node, frozenset()):
             return NULL if macro.body.strip() in (b"NULL", b"nullptr") else Const(macro.name)
         expanded = self.expand(macro, {}, node, want_value=True)
         return expanded if expanded is not None else Opaque(())
 
-    def _is_more_than_a_constant(self, macro: Macro, around: frozenset[str]) -> bool:
-        """Whether the body of a macro, or of one in it, names a variable here or calls what does more than compute."""
+    def _is_more_than_a_constant(self, macro: Macro, node: Node, around: frozenset[str]) -> bool:
+        """Whether the body of a macro, or of one in it, names a variable here, or what nothing declares, or calls what
+        does more than compute.
+        """
         body = macro.body.decode("utf-8", "replace")
         words = set(_WORD.findall(body))
         if macro.kind == "operates" and set(_CALLED.findall(body)) - PURE - self.file.macros.keys():
             return True
         if any(self.local(word) is not None or self._global(word) is not None for word in words):
             return True
+        if any(self.may_stand_for_any(word, node) for word in words - _NO_NAMES if not self.file.index.is_type(word)):
+            return True
         if self.cls is not None and any(words & cls.fields.keys() for cls in self.file.index.lineage(self.cls)):
             return True
         inner = (self.file.macros[word] for word in words - around if word in self.file.macros)
-        return any(self._is_more_than_a_constant(one, around | words) for one in inner)
+        return any(self._is_more_than_a_constant(one, node, around | words) for one in inner)
 
     def type_of(self, expr: Expr) -> str:
         """The declared type of a place; empty if it is not known."""
@@ -680,7 +690,7 @@ class Expressions:
                 if bound is not None:
                     return self.in_argument(bound, self.lvalue)
                 place = self.resolve(name, node)
-                return self.value(node) if isinstance(place, Const) else place
+                return self.value(node) if isinstance(place, Const) or self.may_stand_for_any(name, node) else place
             if kind == "subscript_expression":
                 return self._subscript(node)
             if kind == "field_expression":
@@ -740,18 +750,29 @@ class Expressions:
         if bound is not None:
             return self._argument(bound, target, used)
         found = self.resolve(name, node)
-        if isinstance(found, Const) and self._may_be_any_macro(name, node):
+        if self.may_stand_for_any(name, node):
             return self.emit_call(node, node, name, (), (), None, target, used)
         if not self.type_of(found).endswith("]"):
             self.touch(node, found)
         return found
 
+    def may_stand_for_any(self, name: str, node: Node) -> bool:
+        """Whether a name means nothing that is declared here, and may be any macro."""
+        if self.file.index.is_perhaps_unseen(name) and self.local(name) is None:
+            return not self.file.index.is_constant_around(name)
+        found = self.resolve(name, node)
+        undeclared = found == Var(f"::{name}") and not self._named_globals(name)
+        return (undeclared or isinstance(found, Const)) and self._may_be_any_macro(name, node)
+
     def _may_be_any_macro(self, name: str, node: Node) -> bool:
         """Whether a name that nothing in the program declares may be a macro of a header that is not here, which stands
-        for any expression: names in capitals are, but for constants of known libraries and of the build.
+        for any expression, but for constants of known libraries and of the build. Names in capitals may always be, as
+        others may define them.
         """
         index = self.file.index
-        if SHOUT.fullmatch(name) is None or name in self.file.every_macro:
+        if name in self.file.every_macro or (SHOUT.fullmatch(name) is None and not index.may_have_unseen_macros()):
+            return False
+        if is_variable_of_a_library(name):
             return False
         if index.is_enumerator(name) or index.is_constant_around(name):
             return False
@@ -1548,7 +1569,7 @@ class Expressions:
         """The sizes of an array in a declarator or a type, which may be computed (C17, 6.7.6.2)."""
         while node is not None:
             size = node.child_by_field_name("size")
-            if size is not None and size.child_count:
+            if size is not None and (size.child_count or size.type == "identifier"):
                 self.value(size)
             node = node.child_by_field_name("declarator")
 

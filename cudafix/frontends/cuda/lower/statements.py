@@ -673,16 +673,22 @@ class Statements(Loops):
         """A parameter under the name that it has in the body."""
         value = default_value(at)
         default: Expr | None = param.default
-        if default is None and value is not None and value.type in ("identifier", "qualified_identifier"):
+        if default is None and value is not None and self._is_name(value):
             default = self.value(value)
         return param._replace(name=self.scopes[-1].names.get(param.name, param.name), default=default)
+
+    def _is_name(self, value: Node) -> bool:
+        """Whether a default argument is a name, and no macro that may stand for anything."""
+        if value.type == "identifier":
+            return not self.may_stand_for_any(self.raw(value), value)
+        return value.type == "qualified_identifier"
 
     def _default(self, param: ir.Param, at: Node) -> None:
         """What a call that leaves an argument out evaluates for it, where that is more than a name or a literal."""
         value = default_value(at)
         cls = self.converting(param.type) or (self.file.index.class_of(param.type) if value is not None else None)
         if value is None or (
-            (value.type in ("identifier", "qualified_identifier") or isinstance(param.default, Const))
+            (self._is_name(value) or isinstance(param.default, Const))
             and (cls is None or is_pointer(param.type))
             and not self.file.index.names_object(self.raw(value))  # which would be converted
         ):

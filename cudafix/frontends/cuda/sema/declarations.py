@@ -415,6 +415,8 @@ def _evaluates(one: Declared, text: bytes, found: Declarations) -> bool:
             return True
         if found.names_object(text_of(value, text)):  # it is converted
             return True
+        if value.type == "identifier" and found.may_have_unseen_macros():
+            return True
     return False
 
 
@@ -546,6 +548,8 @@ class Declarations:
     gives_references: bool = False  # parameters of templates may be references
     # of the build and of including files: no macros of headers that are not here
     constants: frozenset[str] = frozenset()
+    unseen_macros: bool = False  # there may be macros of such headers
+    perhaps: frozenset[str] = frozenset()  # those that are defined here only where none of these has
     visible: Declarations | None = None
     local: dict[str, dict[str, Class]] = field(default_factory=dict)  # the classes in function bodies, by function
     inside: str = ""  # the function that is lowered
@@ -746,6 +750,14 @@ class Declarations:
     def is_constant_around(self, name: str) -> bool:
         """Whether the build defines it as a constant, or the files that include this one declare it."""
         return self.visible is not None and name in self.visible.constants
+
+    def may_have_unseen_macros(self) -> bool:
+        """Whether a header that is not here may define macros of any name."""
+        return self.visible is not None and self.visible.unseen_macros
+
+    def is_perhaps_unseen(self, name: str) -> bool:
+        """Whether a macro that is defined here may be another one, of a header that is not here."""
+        return self.visible is not None and name in self.visible.perhaps
 
     def global_named(self, name: str) -> GlobalVar | None:
         found = self.globals.get(name)
@@ -1265,6 +1277,8 @@ class Declarations:
             return True  # a constructor makes it
         written = _STRINGS.sub("", text_of(value, text))
         words = [word for word in WORDS.findall(written) if not word.isupper() and word not in _CONSTANTS]
+        if self.may_have_unseen_macros() and set(WORDS.findall(written)) - _CONSTANTS:
+            return True
         if words and (_CALLS.search(written) or not (is_number(kind) or _ENUMERATION.fullmatch(kind))):
             return True
         return any(self._leads(word, cls) for word in words)

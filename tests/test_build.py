@@ -394,6 +394,15 @@ def constants_of(path: str) -> set[str]:
         ("CFLAGS = -DN=8\nother: CFLAGS = '-DN=stop()'\n", ""),
         ("CFLAGS = -DN=8\nifdef A\nCFLAGS = '-DN=stop()'\nendif\n", ""),
         ("all:\n\tcmake -DN=8 ..\n", ""),
+        ("a: a.cu\n\tnvcc -o a a.cu\nb: b.cu\n\tnvcc -DN=8 -o b b.cu\n", ""),
+        ("F = -DN=8\na: a.cu\n\tnvcc -o a $<\nb: b.cu\n\tnvcc $(F) -o b $<\n", ""),
+        (
+            "E = -DN=8\nF = $(E) -O3\na: a.cu\n\tnvcc $(F) -c $<\nb: b.cu\n\tnvcc $(F) -c $<\na: a.o\n\tg++ -o a a.o\n",
+            "N",
+        ),
+        ("F = -DN=8\nF += -O3\na: a.cu\n\tnvcc $(F) -o a $<\n", "N"),
+        ("F = -DN=8\nb: F += -DM=9\na: a.cu\n\tnvcc $(F) -o a $<\n", "N"),
+        ("F = -DN=8\na: a.cu\n\tnvcc $(F) -UN -o a $<\n", ""),
     ],
 )
 def test_the_constants_that_a_makefile_defines(text: str, names: str) -> None:
@@ -417,6 +426,13 @@ def test_the_constants_that_a_makefile_defines(text: str, names: str) -> None:
         ("set(SIZE 64)\nset(SIZE stop)\nadd_definitions(-DN=${SIZE})\n", ""),
         ('add_compile_definitions("T=stop()" U=stop)\n', ""),
         ("execute_process(COMMAND ${CMAKE_COMMAND} -DN=8)\n", ""),
+        ("add_definitions(-DN=8 -DM=9)\nremove_definitions(-DN=8)\n", "M"),
+        ('add_definitions(-DN=8)\nset(CMAKE_CXX_FLAGS "-UN")\n', ""),
+        ('string(REPLACE "-DN=8" "" CMAKE_CXX_FLAGS "${CMAKE_CXX_FLAGS}")\n', ""),
+        ("add_executable(a a.cu)\nadd_executable(b b.cu)\ntarget_compile_definitions(b PRIVATE N=8)\n", ""),
+        ("add_library(b b.cu)\nadd_executable(a a.cu)\ntarget_compile_options(b PRIVATE -DN=8)\n", ""),
+        ("add_executable(a a.cu)\ntarget_compile_definitions(a PRIVATE N=8)\n", "N"),
+        ("add_library(a a.cu)\ntarget_compile_definitions(a PRIVATE M=9 INTERFACE N=8)\n", "M"),
     ],
 )
 def test_the_constants_that_cmake_defines(text: str, names: str) -> None:

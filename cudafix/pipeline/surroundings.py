@@ -93,7 +93,10 @@ class Surroundings:
         found = found if unseen else frozenset(filter(SHOUT.fullmatch, found))
         for source in sources:
             declared = self._tree.declared_for(source) if source != path else frozenset[str]()
-            found &= declared.union(self._tree.built_in.get(source, ()))
+            changed = {
+                name for one in (source, *self._tree.included(source)) for name in self._tree.listing_of(one).changes
+            }
+            found &= declared.union(name for name in self._tree.built_in.get(source, ()) if name not in changed)
         return found - self._tree.declared_for(path) if found and path in self._included else found, unseen
 
     @cached_property

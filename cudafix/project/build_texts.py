@@ -21,7 +21,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from cudafix.models.constants import is_library_constant
@@ -328,6 +328,8 @@ class Definition(NamedTuple):
     is_constant: bool
 
 
+_TAKEN_BACK = re.compile(r"""(?<![\w-])-U[ \t]*["']?([A-Za-z_]\w*)""")
+_COMPILES_SOURCE = re.compile(r"\$<|\$\^|(?<![\w-])-d?c\b|\.(?:cu|cpp|cc|cxx|c)\b")
 _OPTION = re.compile(r"""(?<![\w-])-D[ \t]*(?P<quote>["']?)(?P<name>[A-Za-z_]\w*)(?P<value>=)?""")
 _VALUE = re.compile(r"""(?:\\.|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|`[^`\n]*`|\$\((?:[^()\n]|\([^()\n]*\))*\)|[^\s"'`;\\])*""")
 _TO_QUOTE = {quote: re.compile(rf"(?:\\.|[^{quote}\\\n])*") for quote in "\"'"}
@@ -342,6 +344,8 @@ _CMAKE_SET = re.compile(r"""\bset[ \t]*\(\s*(\w+)\s+"?([^\s()$";]+)"?\s*(?:CACHE
 _CMAKE_SETS = re.compile(r"\b(?:set|option|list|string|math|file|foreach)[ \t]*\(([^()]*)\)", re.IGNORECASE)
 _CMAKE_NAME = re.compile(r"\$\{(\w+)\}")
 _CMAKE_WORD = re.compile(r"""(?:"(?:\\.|[^"\\])*"|[^\s"])+""")
+_MAKES_TARGET = re.compile(r"(?i)\w*add_(?:executable|library|module)")
+_TAKES_OUT = frozenset(("REPLACE", "REMOVE_ITEM", "REMOVE_AT", "FILTER"))
 _OF_DEFINITIONS = frozenset(("add_definitions", "add_compile_definitions", "target_compile_definitions"))
 _OF_OPTIONS = frozenset(("add_compile_options", "target_compile_options"))
 _IN_EXPRESSION = re.compile(r"[:;](?:-D)?([A-Za-z_]\w*)")
@@ -350,9 +354,9 @@ _VISIBILITY = frozenset(("PUBLIC", "PRIVATE", "INTERFACE", "BEFORE"))
 
 def definitions(name: str, data: bytes) -> Iterator[Definition]:
     """The macros that a text of the build defines for a compiler: as constants those of Makefiles and of CMake, under
-    no condition; as something else those of every text.
+    no condition and for all that they compile; as something else those of every text, and what any takes back.
     """
-    if b"-D" not in data and b"_definitions" not in data.lower():
+    if b"-D" not in data and b"-U" not in data and b"_definitions" not in data.lower():
         return
     text = _without_comments(name, data.decode("utf-8", "replace"))
     if name == "CMakeLists.txt" or suffix_of(name) == ".cmake":
@@ -361,25 +365,60 @@ def definitions(name: str, data: bytes) -> Iterator[Definition]:
     is_make = name in MAKEFILES or suffix_of(name) in (".mk", ".mak", ".make")
     values = _values(text) if is_make else {}
     depth = 0
-    for line in text.replace("\\\r\n", " ").replace("\\\n", " ").split("\n"):
+    lines = text.replace("\\\r\n", " ").replace("\\\n", " ").split("\n")
+    by_all = _in_all_recipes(lines) if is_make else None
+    for line in lines:
         depth += bool(_MAKE_OPENS.match(line)) - bool(_MAKE_CLOSES.match(line))
-        if "-D" in line and _CONFIGURES.search(line) is None:
+        if ("-D" in line or "-U" in line) and _CONFIGURES.search(line) is None:
             for found in _options(line, _MAKE_NAME, values):
-                if not found.is_constant or (is_make and depth == 0):
+                if not found.is_constant or (by_all is not None and depth == 0 and by_all(line, found.name)):
                     yield found
+
+
+def _in_all_recipes(lines: Iterable[str]) -> Callable[[str, str], bool]:
+    """Whether what a line of a Makefile defines, by the name of the macro, is defined for all sources that its recipes
+    compile: each uses the variable that the line sets, or has the option too. What is set for one target is not.
+    """
+    named: dict[str, set[str]] = {}
+    recipes: list[str] = []
+    for line in lines:
+        variable = _MAKE_VARIABLE.match(line)
+        if line.startswith("\t") and _COMPILES_SOURCE.search(line) is not None:
+            recipes.append(line)
+        elif variable is not None:
+            named.setdefault(variable[1], set()).update(_MAKE_NAME.findall(line))
+
+    def uses(recipe: str) -> set[str]:
+        found = fresh = set(_MAKE_NAME.findall(recipe))
+        while fresh:
+            fresh = set[str]().union(*(named.get(one, ()) for one in fresh)) - found
+            found = found | fresh
+        return found
+
+    used = [uses(recipe) for recipe in recipes]
+
+    def by_all(line: str, name: str) -> bool:
+        variable = _MAKE_VARIABLE.match(line)
+        if variable is not None and not line.startswith("\t"):
+            return all(variable[1] in each for each in used)
+        option = re.compile(rf"(?<![\w-])-D[ \t]*[\"']?{name}\b")
+        return line.startswith("\t") and all(option.search(recipe) is not None for recipe in recipes)
+
+    return by_all
 
 
 def defined_by(words: Iterable[str]) -> Iterator[Definition]:
     """The macros that the words of a command define."""
     words = list(words)
     for word, following in zip(words, (*words[1:], ""), strict=True):
-        if word.startswith("-D"):
+        if word.startswith(("-D", "-U")):
             name, _, value = (word[2:] or following).partition("=")
-            yield Definition(name, _is_constant(value))
+            yield Definition(name, word.startswith("-D") and _is_constant(value))
 
 
 def _options(text: str, variable: re.Pattern[str], values: Mapping[str, str]) -> Iterator[Definition]:
-    """The macros of the options `-D` in a text."""
+    """The macros of the options `-D` and `-U` in a text."""
+    yield from (Definition(name, False) for name in _TAKEN_BACK.findall(text))
     for option in _OPTION.finditer(text):
         quote = option["quote"] or text[: option.start()][-1:]
         found = _TO_QUOTE.get(quote, _VALUE).match(text, option.end()) if option["value"] else None
@@ -414,11 +453,20 @@ def _defined_in_cmake(text: str) -> Iterator[Definition]:
     set_in = Counter(words[0] for match in _CMAKE_SETS.finditer(text) if (words := match[1].split()))
     values = {name: value for name, value in _CMAKE_SET.findall(text) if set_in[name] == 1}
     depth = 0
+    targets = {
+        words[0]
+        for call in _CMAKE_CALL.finditer(text)
+        if _MAKES_TARGET.fullmatch(call[1]) and (words := call[2].split())
+    }
+    defined_for: dict[str, set[str]] = {}  # the targets for which a macro is a constant
     for call in _CMAKE_CALL.finditer(text):
         command, arguments = call[1].lower(), call[2]
         depth += command in ("if", "function", "macro", "foreach", "while", "block")
         depth -= command in ("endif", "endfunction", "endmacro", "endforeach", "endwhile", "endblock")
         words = _CMAKE_WORD.findall(arguments)
+        if command.startswith("target_") and "INTERFACE" in words:  # for those that link with it
+            words = words[: words.index("INTERFACE")]
+            arguments = " ".join(words)
         found: list[Definition] = []
         if command in _OF_DEFINITIONS:
             for word in words[1:] if command.startswith("target_") else words:
@@ -431,7 +479,17 @@ def _defined_in_cmake(text: str) -> Iterator[Definition]:
                     found.append(Definition(name, _is_constant(value)))
         elif command in _OF_OPTIONS or (command in ("set", "string", "list") and "FLAGS" in arguments):
             found += _options(arguments, _CMAKE_NAME, values)
-        yield from (one for one in found if not one.is_constant or depth == 0)
+            if command != "set" and any(word in _TAKES_OUT for word in words):
+                found = [one._replace(is_constant=False) for one in found]
+        elif command == "remove_definitions":
+            found += (one._replace(is_constant=False) for one in _options(arguments, _CMAKE_NAME, values))
+        found = [one for one in found if not one.is_constant or depth == 0]
+        if command.startswith("target_"):
+            for one in (one for one in found if one.is_constant):
+                defined_for.setdefault(one.name, set()).add(words[0])
+            found = [one for one in found if not one.is_constant]
+        yield from found
+    yield from (Definition(name, True) for name, of in defined_for.items() if targets <= of)
 
 
 def _line(text: str, at: int) -> int:

@@ -256,10 +256,11 @@ def integer(value: Node | None, one: Declared, text: bytes) -> str:
 
 def _of_bits(kind: str, declarator: Node, text: bytes) -> str:
     """The type of a member: of a bit-field (C++17, 12.2.4 [class.bit]) that of a number with so many bits, none where
-    the width is not a literal. Where the type does not say whether it has a sign, it is taken to have one.
+    the width is not a literal. Where the type does not say whether it has a sign, it is taken to have one: that of an
+    enumeration too.
     """
     width = _WIDTH.match(text, declarator.end_byte)
-    if width is None or kind in ("bool", "_Bool") or not is_number(kind):
+    if width is None or kind in ("bool", "_Bool"):
         return kind
     bits = int(width[1]) if width[1].isdigit() else 0
     unsigned = "unsigned" in kind or "uint" in kind

@@ -108,7 +108,7 @@ def raised(site: Site, once: bool, unit: str, size: int, taken: frozenset[str] =
 
     `once`: the place is reached once in a run of the program. `taken` are names that mean something else there.
     """
-    device, pool, threshold, kept = (n + "_" * (n in taken) for n in ("device", "pool", "threshold", "kept"))
+    device, pool, threshold, kept = (_free(name, taken) for name in ("device", "pool", "threshold", "kept"))
     raise_it = [
         f"int {device};",
         f"cudaMemPool_t {pool};",
@@ -123,3 +123,9 @@ def raised(site: Site, once: bool, unit: str, size: int, taken: frozenset[str] =
     kind, no, yes = ("int", "0", "1") if site.span.path.endswith(".c") else ("bool", "false", "true")
     guarded = [f"if (!{kept}) {{", *(unit + line for line in (*raise_it, f"{kept} = {yes};")), "}"]
     return [comment, f"static {kind} {kept} = {no};", *guarded]
+
+
+def _free(name: str, taken: frozenset[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name

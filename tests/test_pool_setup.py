@@ -8,7 +8,7 @@ import pytest
 
 from cudafix.findings import Finding
 from cudafix.pipeline import driver
-from cudafix.project.config import Config
+from cudafix.project.config import Config, PoolPairs
 from cudafix.rewrite import pool_setup
 from cudafix.rewrite.edits import apply
 
@@ -53,6 +53,20 @@ def test_a_lambda_whose_place_has_moved_is_no_new_function() -> None:
     threads = 'std::thread worker([] { std::puts("started"); }); worker.join();'
     source = f"#include <cstdio>\n#include <thread>\n{HEAD}int main() {{\n    {lines}\n    {threads}\n}}\n"
     assert CALL in rewritten({"main.cu": source})["main.cu"]
+
+
+@pytest.mark.parametrize("pairs", ["all", "churn"])
+@pytest.mark.parametrize("at", ["here", "in a header"])
+def test_its_variables_have_not_the_names_of_macros(pairs: PoolPairs, at: str) -> None:
+    macros = "#define device 0\n  # define pool get_pool()\n#define pool_ 3\n#define threshold(x) (x)\n#define kept 1\n"
+    body = f"int main() {{ for (int i = 0; i < 9; i++) {{ {PAIR} }} }}"
+    files = {"main.cu": macros + HEAD + body, "own.h": ""}
+    if at == "in a header":
+        files = {"main.cu": '#include "own.h"\n' + HEAD + body, "own.h": macros}
+    after = rewritten(files, Config(pool_pairs=pairs))["main.cu"]
+    assert "int device_;" in after
+    assert "cudaMemPool_t pool__;" in after
+    assert "cudaMemPoolSetAttribute(pool__, cudaMemPoolAttrReleaseThreshold, &threshold_)" in after
 
 
 def test_what_runs_once_gets_none() -> None:

@@ -46,9 +46,9 @@ class CudaWriter:
         lines: list[str] = pool_release_threshold.statements(site, once, unit, size, taken)
         return lines
 
-    def raised(self, site: ir.Site, once: bool, unit: str, size: int) -> list[str]:
+    def raised(self, site: ir.Site, once: bool, unit: str, taken: frozenset[str], size: int) -> list[str]:
         """The comment and the statements of a function that does it."""
-        lines: list[str] = pool_release_threshold.raised(site, once, unit, size)
+        lines: list[str] = pool_release_threshold.raised(site, once, unit, size, taken)
         return lines
 
     def threshold_needs(self) -> list[Edit]:
@@ -179,7 +179,7 @@ class PythonWriter:
         style = self.style(site)
         return style is not None and style.api == DRIVER
 
-    def raised(self, site: ir.Site, once: bool, unit: str, size: int) -> list[str]:
+    def raised(self, site: ir.Site, once: bool, unit: str, taken: frozenset[str], size: int) -> list[str]:
         """A program sets up the pool where it first allocates, and needs no function for it."""
         return []
 

@@ -166,11 +166,15 @@ class Launch:
 
 @dataclass(slots=True, eq=False)
 class Assign:
-    """`target = value`, for targets that may hold a pointer, a stream, an event, a handle, a status or a loop index."""
+    """`target = value`, for targets that may hold a pointer, a stream, an event, a handle, a status or a loop index.
+
+    `counts`: it steps a number, or sets bits of it, so that repeating it does not bring back what was there.
+    """
 
     target: Expr
     value: Expr
     span: Span
+    counts: bool = False
 
 
 @dataclass(slots=True, eq=False)

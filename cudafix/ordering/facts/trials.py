@@ -1101,8 +1101,8 @@ class _Walk:
 
     def _mixed(self, loop: ir.Loop) -> frozenset[Key]:
         """The variables that may say which allocations of a loop have failed, or how many: what is computed there from
-        how one went and from what other rounds have left. A number that is zero before the loop, and is changed
-        only where one has failed, is no such: whether it is zero tells whether all have worked.
+        how one went and from what other rounds have left. A number that is zero before the loop, and is only counted
+        up or down or set where one has failed, is no such: whether it is zero tells whether all have worked.
         """
         own = set(map(id, ir.walk((loop,))))
         outside = [s for s in ir.walk(self.function.body) if isinstance(s, ir.Assign) and id(s) not in own]
@@ -1124,10 +1124,26 @@ class _Walk:
                 case ir.If(test) if self._is_about_failure(test):
                     bad = test.kind == "failed" if test.kind in _OF_STATUS else self._bad_is_then(test)
                     if bad is not None:
-                        found |= self._assigned_in(stmt.then if bad else stmt.other) - begun
+                        block = stmt.then if bad else stmt.other
+                        turned = self._turned(block)
+                        found |= (self._assigned_in(block) - begun) | turned
                 case _:
                     pass
         return frozenset(key for key in found if not key[1].startswith("%"))
+
+    def _turned(self, block: ir.Block) -> frozenset[Key]:
+        """The variables that may be what they were after a block has run several times."""
+        stmts = [s for s in ir.walk(block) if isinstance(s, ir.Assign)]
+        turned = {
+            key for s in stmts if not (s.counts or isinstance(s.value, ir.Const)) for key in self.target(s.target)
+        }
+        given: dict[Key, str] = {}
+        for stmt in stmts:
+            if isinstance(stmt.value, ir.Const):
+                for key in self.target(stmt.target):
+                    if given.setdefault(key, stmt.value.text) != stmt.value.text:
+                        turned.add(key)
+        return frozenset(turned)
 
     def _is_read_behind(self, loop: ir.Loop, keys: frozenset[Key]) -> bool:
         """Whether any statement of the function but those of a loop has the value of one of these."""

@@ -1304,7 +1304,7 @@ class Expressions:
                 value = opaque(place)
                 if kind == "bool" and operator.type != "-=":  # true + true is true in a `bool` (7.8 [conv.integral] 2)
                     value = Const("false" if operator.type == "&=" else "true")
-                changed = (ir.Assign(place, value, self.span(node)),)
+                changed = (ir.Assign(place, value, self.span(node), operator.type in _BY_TRUTH),)
                 where_true, where_false = ((), changed) if operator.type == "&=" else (changed, ())
                 self.branch_on(right, where_true, where_false, node)
                 return place
@@ -1396,6 +1396,29 @@ class Expressions:
         self.store(place, value, node)
         return value
 
+    def _counts(self, node: Node) -> bool:
+        """Whether an assignment steps a number by one that is written, or sets bits of it."""
+        if node.type != "assignment_expression":
+            return node.type == "update_expression"
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        operator = node.child_by_field_name("operator")
+        if left is None or right is None or operator is None:
+            return False
+        if operator.type == "=" and right.type == "binary_expression":
+            parts = right.child_by_field_name("left"), right.child_by_field_name("right")
+            operator = right.child_by_field_name("operator")
+            if operator is None or self.raw(left) not in (self.raw(one) for one in parts if one is not None):
+                return False
+            if operator.type == "-" and (parts[0] is None or self.raw(parts[0]) != self.raw(left)):
+                return False
+            right = next((one for one in parts if one is not None and self.raw(one) != self.raw(left)), None)
+        return (
+            right is not None
+            and operator is not None
+            and operator.type.removesuffix("=") in ("+", "-", "|")
+            and right.type == "number_literal"
+        )
+
     def store(self, place: Expr, value: Expr, node: Node) -> None:
         """An assignment, unless the target is a plain number that nobody can index or branch with."""
         self.bump(place)
@@ -1426,7 +1449,7 @@ class Expressions:
             and not self.is_address(value)
         ):
             return
-        self.emit(ir.Assign(place, value, self.span(node)))
+        self.emit(ir.Assign(place, value, self.span(node), self._counts(node)))
         if isinstance(place, Field) and not self.may_lead(value):  # a number in another member of a union
             for other in self.overlaid(place):
                 self.emit(ir.Assign(other, value, self.span(node)))

@@ -49,7 +49,7 @@ from cudafix.codemod import Codemod
 from cudafix.ordering.interpreter.program import Key, Overlay, StreamName, Violation, Wrong, key_of
 from cudafix.rewrite.defects import Context, Proposal
 from cudafix.rewrite.naming import DEFAULT
-from cudafix.rewrite.repair import moved_call
+from cudafix.rewrite.plan import moved_call
 
 CODEMOD = Codemod(
     name="async_free_of_async_memory",

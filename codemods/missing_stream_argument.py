@@ -47,7 +47,7 @@ from cudafix.findings import Edit
 from cudafix.ordering.interpreter.program import Overlay, StreamName, Violation, Wrong, key_of
 from cudafix.rewrite.defects import Context, Proposal
 from cudafix.rewrite.naming import DEFAULT
-from cudafix.rewrite.repair import with_stream
+from cudafix.rewrite.plan import with_stream
 
 CODEMOD = Codemod(
     name="missing_stream_argument",

@@ -50,7 +50,7 @@ from cudafix.codemod import Codemod
 from cudafix.ordering.interpreter.program import Overlay, Violation, Wrong, key_of
 from cudafix.rewrite import statements as text
 from cudafix.rewrite.defects import Context, Proposal
-from cudafix.rewrite.repair import Does, Insertion
+from cudafix.rewrite.plan import Does, Insertion
 
 CODEMOD = Codemod(
     name="sync_before_reset",

@@ -56,7 +56,7 @@ from cudafix.codemod import Codemod
 from cudafix.ordering.interpreter.program import Overlay, Violation, Wrong, key_of
 from cudafix.rewrite import statements as text
 from cudafix.rewrite.defects import Context, Proposal
-from cudafix.rewrite.repair import Does, Insertion
+from cudafix.rewrite.plan import Does, Insertion
 
 CODEMOD = Codemod(
     name="wait_between_streams",

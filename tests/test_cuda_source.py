@@ -9,7 +9,8 @@ import pytest
 import tree_sitter
 
 from cudafix.frontends.cuda.parse.source import Macro, Parsed, for_others, macros_of, read
-from cudafix.frontends.cuda.preprocess.units import Meaning, Unit, Walk
+from cudafix.frontends.cuda.preprocess.meanings import Meaning
+from cudafix.frontends.cuda.preprocess.units import Unit, Walk
 from cudafix.project.files import includes_of
 
 

@@ -21,7 +21,9 @@ from cudafix.ir.dump import dump
 from cudafix.ir.link import Program
 from cudafix.ordering.interpreter import check as engine
 from cudafix.ordering.interpreter.program import Outcome, Overlay
-from cudafix.rewrite.repair import Group, Plan, Refused, Repair, groups_of, moved_call, static_refusal
+from cudafix.rewrite.groups import Group, Refused, groups_of, static_refusal
+from cudafix.rewrite.plan import Plan, moved_call
+from cudafix.rewrite.repair import Repair
 from tests import reference
 from tests.cases import ROOT
 from tests.random_programs import parse, programs

@@ -6,57 +6,52 @@ site moves only if it is proved for every program, root and configuration that r
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import zip_longest
 from typing import NamedTuple
 
 from cudafix import ir
 from cudafix.codemod import codemods
 from cudafix.codemod import module as codemod
 from cudafix.findings import Assumption, Edit, Finding, Place, Refusal, Report, Runs, Safety
-from cudafix.ir import blocks_of, walk
-from cudafix.ir.device_code import Closures
-from cudafix.ir.link import SOURCES, Program, handed_over, last
+from cudafix.ir import walk
+from cudafix.ir.link import SOURCES, handed_over, last
 from cudafix.models import Tables
 from cudafix.models.api import Effect
-from cudafix.ordering.facts.slicing import Slicer
-from cudafix.ordering.facts.unwritten import assigned_unseen
 from cudafix.ordering.interpreter import check
-from cudafix.ordering.interpreter.program import Key, Outcome, Overlay, Violation, key_of, lacks_stream
+from cudafix.ordering.interpreter.program import Key, Outcome, Overlay, key_of, lacks_stream
+from cudafix.pipeline.lockstep import lockstep, undefined, words
 from cudafix.pipeline.programs import Part
-from cudafix.pipeline.shared_set_up import Header, included
-from cudafix.pipeline.tree import Tree, Variant, View, is_included_by_a_program
+from cudafix.pipeline.shared_set_up import Header
+from cudafix.pipeline.tree import Tree, Variant, View
+from cudafix.pipeline.views import Alike, differences, functions_of, views_of
 from cudafix.project import build, prefilter
 from cudafix.project.config import Config
 from cudafix.project.failures import made_readable
 from cudafix.refusals import REFUSALS
 from cudafix.rewrite import guard
-from cudafix.rewrite.align import Different, align
 from cudafix.rewrite.certificates import Scenes, scenes
 from cudafix.rewrite.defects import Context, completions, defects, is_of_the_pool
 from cudafix.rewrite.edits import OverlapError, apply
+from cudafix.rewrite.groups import Group, Refused, groups_of, only_read, settled_sites, static_refusal
 from cudafix.rewrite.naming import DEFAULT
 from cudafix.rewrite.own_events import OwnEvents
 from cudafix.rewrite.pairs import in_one_function
+from cudafix.rewrite.plan import Plan
 from cudafix.rewrite.render import TOO_LARGE_WORDS, HandedOver, Rewriter, shared_words, starts_at
-from cudafix.rewrite.repair import Group, Plan, Refused, Repair, groups_of, only_read, settled_sites, static_refusal
+from cudafix.rewrite.repair import Repair
 
 TOO_LARGE = 12
 """Roots of one cluster that may take up the whole budget; so a cluster of a library ends."""
-
 MOST_STEPS, MOST_OF_A_CLUSTER = 500_000, 1_000_000
 """Statements that may be run from one root, in all programs and all that is tried, and from all roots together: some
 minutes. A run ends whatever it is given: what is not proved by then is refused as too large.
 """
-
 _GENERATOR_EXPRESSION, _CLEANUP = "generator_expression", "cleanup"
 """Problems that are refused as `generator` and as `control_flow`."""
-
 _PROBLEMS = {
     "generator": "is a generator",
     _GENERATOR_EXPRESSION: "makes a generator expression, which may run later, bit by bit",
@@ -67,76 +62,8 @@ _PROBLEMS = {
     "implicit_call": "is called by Python itself",
     "finalizer": "works with memory or a stream that `__del__` gives back",
 }
-
 _FILL_A_LIST = "Make a list of it (`[...]`), or run through the generator expression where it stands."
 _CALL_THE_CLEANUP = "Take the attribute out, and call its function where the variable ends."
-
-
-def views_of(tree: Tree, programs: list[list[str]]) -> list[View]:
-    """Every program in every configuration, from every root.
-
-    Configurations of different files are not multiplied: while one file with candidates takes each of its own, the
-    others take the first one that agrees with it on the conditions that both have. Roots that reach no candidate are
-    left out. A header that some files include in one configuration and others in another is there in each.
-    """
-    for paths in programs:
-        if tuple(paths) not in tree.views:
-            tree.views[tuple(paths)] = _views(tree, paths)
-    return [view for paths in programs for view in tree.views[tuple(paths)]]
-
-
-def _views(tree: Tree, paths: list[str]) -> list[View]:
-    programs: list[Program] = []
-    variants = [tree.variants_of(p, paths) for p in paths]
-    several = [own if len(own) > 1 and tree.differs(p, paths) else [] for p, own in zip(paths, variants, strict=True)]
-    seen: set[tuple[int, ...]] = set()
-    closures = Closures()
-    for n, own in enumerate(variants):
-        for chosen in own:
-            picked = tuple(chosen if m == n else _agreeing(others, chosen) for m, others in enumerate(variants))
-            if tuple(map(id, picked)) not in seen:
-                seen.add(tuple(map(id, picked)))
-                parts = dict.fromkeys(v for one, all_ in zip(picked, several, strict=True) for v in (one, *all_))
-                programs.append(Program((variant.module for variant in parts), closures))
-    mains = [sum(f.name in ("main", "::main") for f in program.functions()) for program in programs]
-    if 1 in mains:  # two do not link; none is what another program includes
-        fewest = 1 if 0 in mains and is_included_by_a_program(tree, paths[0]) else 0
-        programs = [program for program, count in zip(programs, mains, strict=True) if fewest <= count <= 1]
-    return [View(program, root) for program in programs for root in check.roots(program)]
-
-
-def _undefined(views: Iterable[View]) -> set[tuple[str, bool]]:
-    return {one for view in views for one in view.program.undefined}
-
-
-def _agreeing(variants: Sequence[Variant], chosen: Variant) -> Variant:
-    if len(variants) == 1:
-        return variants[0]
-    wanted = dict(chosen.values)
-    return next((m for m in variants if all(wanted.get(c, v) == v for c, v in m.values)), variants[0])
-
-
-def _reached(program: Program, root: ir.Function) -> set[int]:
-    """The functions (by `id`) that a root may run; initializers of globals run in front of `main`."""
-    callees: dict[int, list[ir.Function]] = program.kept("callees", dict)
-    found: set[int] = set()
-    stack = [root]
-    if root is program.main:
-        stack += program.initializers()
-    while stack:
-        function = stack.pop()
-        if id(function) not in found:
-            found.add(id(function))
-            if id(function) not in callees:
-                callees[id(function)] = list(_may_call(program, function))
-            stack += callees[id(function)]
-    return found
-
-
-def _may_call(program: Program, function: ir.Function) -> Iterator[ir.Function]:
-    for name, arity in check.called(function):
-        yield from program.resolve(name, arity, function.span.path, function.cls)
-        yield from program.methods(name, arity)  # it may be called on an object of any class
 
 
 class _Moved(NamedTuple):
@@ -144,62 +71,6 @@ class _Moved(NamedTuple):
 
     allocations: frozenset[Key]
     all: frozenset[Key]
-
-
-class _Alike:
-    """Tells views apart by what they run: configurations that differ elsewhere give the same proof."""
-
-    def __init__(self, tables: Tables, views: Sequence[View]) -> None:
-        self._tables = tables
-        self._configurations = Counter(view.root.span for view in views)
-        self._skeletons: dict[tuple[int, int], bytes] = {}  # by the `id` of slicer and function
-        self._seen: set[object] = set()
-        self._first: dict[object, View] = {}
-
-    def first(self, view: View) -> View | None:
-        """The first view asked for that runs the same statements from the same root, less quiet ones; None if one has
-        run them with these too.
-        """
-        if self._configurations[view.root.span] == 1:
-            return view
-        if (same := _fingerprint(view)) in self._seen:
-            return None
-        self._seen.add(same)
-        slicer = Slicer.of(view.program, self._tables)
-
-        def of(function: ir.Function) -> bytes:
-            key = id(slicer), id(function)
-            if key not in self._skeletons:
-                self._skeletons[key] = _hash(slicer.skeleton(function))
-            return self._skeletons[key]
-
-        return self._first.setdefault(_fingerprint(view, of), view)
-
-
-def _differences(one: View, other: View) -> frozenset[ir.Span]:
-    """The functions in which two views differ."""
-    a, b = ({f.span: _statements(f) for f in _functions(view)} for view in (one, other))
-    return frozenset(span for span in a.keys() | b.keys() if a.get(span) != b.get(span))
-
-
-def _statements(function: ir.Function) -> bytes:
-    return function.kept("print", lambda f: _hash((f.name, f.params, f.body, f.problems)))
-
-
-def _fingerprint(view: View, of: Callable[[ir.Function], bytes] = _statements) -> object:
-    """Equal for two views only if they run the same statements from the same root."""
-    functions = tuple(sorted(of(f) for f in _functions(view)))
-    unseen = tuple(sorted((*assigned_unseen(view.program), *(c for m in view.program.modules for c in m.ended))))
-    return of(view.root), functions, view.program.device.facts, tuple(sorted(view.program.globals)), unseen
-
-
-def _functions(view: View) -> list[ir.Function]:
-    reached = _reached(view.program, view.root)
-    return [f for f in view.program.functions() if id(f) in reached]
-
-
-def _hash(meaning: tuple[object, ...]) -> bytes:
-    return hashlib.sha256(repr(meaning).encode("utf-8", "surrogatepass")).digest()
 
 
 _OF_THE_DRIVER = frozenset(("cuMemAlloc", "cuMemAlloc_v2"))  # what `cudaMalloc` is in the driver API
@@ -236,7 +107,7 @@ class Cluster:
         self.views: list[View] = []
         if not part.tells:
             views = views_of(tree, programs)
-            self.tables = tables.without(_undefined(views))
+            self.tables = tables.without(undefined(views))
             self.views = self._concerned(views)
 
     def _is_per_thread(self, path: str) -> bool | None:
@@ -312,7 +183,7 @@ class Cluster:
         fitting: list[View] = []
         left_out: set[ir.Span] = set()
         decided: set[Key] = set()
-        alike = _Alike(self.tables, self.views)
+        alike = Alike(self.tables, self.views)
         for view in self.views:
             moved = self._may_move(view)
             if moved is not None and moved.all <= decided:
@@ -322,7 +193,7 @@ class Cluster:
                 if first is None:
                     continue
                 if first is not view:
-                    self.alike.setdefault(id(first), []).append((view, _differences(first, view)))
+                    self.alike.setdefault(id(first), []).append((view, differences(first, view)))
                     continue
                 try:
                     found = self.run(
@@ -346,7 +217,7 @@ class Cluster:
         """
         allocations: set[Key] = set()
         both: set[Key] = set()
-        for function in _functions(view):
+        for function in functions_of(view):
             moved = function.kept("may move", self._moved_in)
             if moved is None:
                 return None
@@ -371,7 +242,7 @@ class Cluster:
 
     def _leave_out(self, view: View) -> None:
         for one in (view, *(other for other, _ in self.alike.get(id(view), ()))):
-            for function in _functions(one):
+            for function in functions_of(one):
                 roots = [r for r in (self.too_large.get(function.span), one.root) if r is not None]
                 self.too_large[function.span] = min(roots, key=lambda root: (root.span.path, root.span.start))
 
@@ -761,8 +632,8 @@ class _Memory:
         for (view, original), reached, done in zip(self.views, self.reached, self.done, strict=True):
             seen = (
                 frozenset((k, c.args) for k, c in overlay.replaced.items() if k in reached),
-                frozenset((k, _words(calls)) for k, calls in overlay.before.items() if k in reached),
-                frozenset((k, _words(calls)) for k, calls in overlay.after.items() if k in reached),
+                frozenset((k, words(calls)) for k, calls in overlay.before.items() if k in reached),
+                frozenset((k, words(calls)) for k, calls in overlay.after.items() if k in reached),
                 frozenset(overlay.removed & reached),
                 overlay.apart,
                 overlay.mends,
@@ -784,10 +655,6 @@ class _Memory:
                 yield self.cluster.run(overlay, other, known)
 
 
-def _words(calls: Sequence[ir.Call]) -> tuple[object, ...]:
-    return tuple((c.callee, c.args) for c in calls)
-
-
 def _anchors(outcome: Outcome) -> set[Key]:
     """The calls that an overlay may change or stand next to, as far as a view runs them."""
     found = {
@@ -798,110 +665,4 @@ def _anchors(outcome: Outcome) -> set[Key]:
         *(key_of(op.stmt) for op in outcome.operations if op.stmt is not None),
     }
     found |= {key_of(call) for calls in outcome.destroys.values() for call in calls}
-    return found
-
-
-def lockstep(
-    before: Tree,
-    after: Tree,
-    programs: Iterable[list[str]],
-    tables: Tables,
-    per_thread: bool,
-    proved: Overlay | None = None,
-) -> list[Violation | str]:
-    """What is wrong with `after` as a rewrite of `before`: counterexamples, or why it could not be laid beside it.
-
-    `proved`: the rewrite comes from this plan, which moves no group that is refused, and moves groups whole.
-    """
-    found: list[Violation | str] = []
-    for paths in programs:
-        if all(before.files[path] == after.files[path] for path in paths):
-            continue
-        try:
-            shared = included(before, after, paths, tables).functions
-        except Different as different:
-            return [str(different)]
-        tables = tables.without(_undefined(views_of(before, [paths])))
-        for path in paths:
-            if before.files[path] != after.files[path] and before.errors(path, paths) < after.errors(path, paths):
-                return [f"{path}: a parse error that was not there"]
-        views, rewritten = views_of(before, [paths]), views_of(after, [paths])
-        if len(views) != len(rewritten):
-            return ["the roots or configurations of the program changed"]
-        seen = set()
-        for view, other in zip(views, rewritten, strict=True):
-            if len(views) > 1:
-                pair = _fingerprint(view), _fingerprint(other)
-                if pair in seen:
-                    continue
-                seen.add(pair)
-            try:
-                overlay = align(view.program.modules, other.program.modules, tables, shared)
-                if overlay == Overlay() or (proved is not None and _same(overlay, proved, view.program, tables)):
-                    continue
-                if proved is None:
-                    found += _unfit(view, overlay, tables, per_thread)
-                found += check.run(view.program, tables, overlay, view.root, per_thread=per_thread).violations
-            except Different as different:
-                return [str(different)]
-            except check.OutOfBudget:
-                return ["the program is too large for the proof"]
-    return found
-
-
-def _same(overlay: Overlay, proved: Overlay, program: Program, tables: Tables) -> bool:
-    """Whether an overlay of one program is what the plan said, as far as the program goes."""
-    gaps = _gaps(program)
-
-    def meaning(one: Overlay) -> tuple[object, ...]:
-        inserted: dict[tuple[Key, bool], tuple[object, ...]] = {}
-        for where, is_after in ((one.after, True), (one.before, False)):  # in a gap, the first stand first
-            for key, calls in where.items():
-                apis = ((call, tables.lookup(call.callee, len(call.args))) for call in calls)
-                steps = [call for call, api in apis if api is None or api.effect is not Effect.NOTHING]
-                if key in gaps and steps:
-                    gap = gaps[key][is_after]
-                    inserted[gap] = inserted.get(gap, ()) + _words(steps)
-        replaced = {k: (c.callee, c.args) for k, c in one.replaced.items() if k in gaps}
-        return replaced, inserted, one.removed & gaps.keys()
-
-    return meaning(overlay) == meaning(proved)
-
-
-def _gaps(program: Program) -> dict[Key, tuple[tuple[Key, bool], tuple[Key, bool]]]:
-    """For each statement the gaps before and behind it, by the statement that follows and False, or that stands in
-    front and True. What the host only reads between two statements parts no gap: it issues nothing and waits for
-    nothing, and what is inserted behind it in the IR stands in front of the arguments that it is of in the text.
-    """
-    found: dict[Key, tuple[tuple[Key, bool], tuple[Key, bool]]] = {}
-    blocks = [function.body for function in program.functions()]
-    while blocks:
-        block = blocks.pop()
-        before: tuple[Key, bool] | None = None
-        for stmt, following in zip_longest(block, block[1:]):
-            key = key_of(stmt)
-            if before is None:
-                before = key, False
-            reads_only = isinstance(stmt, ir.HostAccess) and not stmt.writes
-            behind = before if reads_only else (key, True)
-            if following is not None and not reads_only and not isinstance(following, ir.Label):
-                behind = key_of(following), False
-            found[key] = ((key, False), (key, True)) if key in found else (before, behind)
-            before = behind if following is None or not isinstance(following, ir.Label) else None
-            blocks += blocks_of(stmt)
-    return found
-
-
-def _unfit(view: View, overlay: Overlay, tables: Tables, per_thread: bool) -> list[str]:
-    """Groups that a rewrite moves although they cannot move, or moves in part."""
-    found: list[str] = []
-    survey = check.run(view.program, tables, Overlay(), view.root, per_thread=per_thread)
-    for group in groups_of([survey]):
-        refused = static_refusal(group, [survey])
-        blocking = {k for k, s in group.sites() if s.call.callee in ("cudaMalloc", "cudaFree")} - overlay.removed
-        moves = blocking & overlay.replaced.keys()
-        if moves and refused is not None:
-            found.append(f"{refused.name}: {refused.text}")
-        elif moves and moves != blocking:
-            found.append("allocations and frees that may meet do not move together")
     return found

@@ -18,12 +18,13 @@ from cudafix.ordering.interpreter import check
 from cudafix.ordering.interpreter.program import Overlay, Violation, Wrong
 from cudafix.pipeline import asked, pools
 from cudafix.pipeline.cache import Cache
-from cudafix.pipeline.cluster import lockstep, views_of
 from cudafix.pipeline.execution import Asked, Decided, decide, needed, shard_of
+from cudafix.pipeline.lockstep import lockstep
 from cudafix.pipeline.programs import Part, clusters_of, parted
 from cudafix.pipeline.shared_set_up import included
 from cudafix.pipeline.sharing import Shard
 from cudafix.pipeline.tree import Tree
+from cudafix.pipeline.views import views_of
 from cudafix.project import prefilter
 from cudafix.project.config import Config
 from cudafix.rewrite import residue

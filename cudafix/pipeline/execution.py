@@ -18,10 +18,11 @@ from typing import NamedTuple
 from cudafix import models
 from cudafix.findings import Report
 from cudafix.pipeline.cache import signature
-from cudafix.pipeline.cluster import Cluster, views_of
+from cudafix.pipeline.cluster import Cluster
 from cudafix.pipeline.executors import ExecutorError, processes
 from cudafix.pipeline.programs import Part
 from cudafix.pipeline.tree import Tree, including_program
+from cudafix.pipeline.views import views_of
 from cudafix.project import failures, prefilter
 from cudafix.project.config import Config
 from cudafix.project.files import ChangedError, Files

@@ -14,7 +14,8 @@ from typing import Protocol
 
 from cudafix.frontends.cuda.lower.expressions import SHOUT
 from cudafix.frontends.cuda.preprocess.macros import Macro
-from cudafix.frontends.cuda.preprocess.units import GONE, Listing, Meaning, Unit, Walk, checks_alike, joined, merged
+from cudafix.frontends.cuda.preprocess.meanings import GONE, Meaning, checks_alike, joined, merged
+from cudafix.frontends.cuda.preprocess.units import Listing, Unit, Walk
 
 WORD = re.compile(rb"\b[A-Za-z_]\w*")
 

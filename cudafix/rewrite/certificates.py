@@ -16,8 +16,9 @@ from cudafix.ordering.interpreter.engine import OutOfBudget
 from cudafix.ordering.interpreter.program import Key, Outcome, Overlay
 from cudafix.ordering.interpreter.state import Bits
 from cudafix.ordering.interpreter.trace import Moment, Tracer, lane_of, trace
+from cudafix.rewrite.groups import Group
 from cudafix.rewrite.naming import spelled
-from cudafix.rewrite.repair import Group, Plan, moved_call
+from cudafix.rewrite.plan import Plan, moved_call
 from cudafix.rewrite.sketch import sketch
 
 _LONG = 24  # steps; of a longer path a timeline shows those that touch the memory, and what orders them
@@ -42,7 +43,7 @@ class View(Protocol):
 class Scene:
     """What it takes to show one certificate later, without a proof.
 
-    `views` are the programs to try, by their numbers among those of the cluster (`cluster.views_of`). `after`
+    `views` are the programs to try, by their numbers among those of the cluster (`views.views_of`). `after`
     is the rewrite, None where none can be shown. `clash` names the two operations of a counterexample, the same one
     twice where there is one only; of a defect (`faulty`) they clash in the program as it is. `via` are the frees that
     order them today. The `sketch` is what is shown where no path shows both.

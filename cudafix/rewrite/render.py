@@ -20,9 +20,10 @@ from cudafix.ordering.facts.clients import is_client, never_runs
 from cudafix.ordering.interpreter.program import OF_A_ROUND, Key, Outcome, Site, key_of
 from cudafix.project.config import Config
 from cudafix.rewrite import pool_setup, statements
+from cudafix.rewrite.groups import Group
 from cudafix.rewrite.naming import spelled_call
 from cudafix.rewrite.own_events import OwnEvent
-from cudafix.rewrite.repair import Does, Group, Insertion, Plan, moved_call
+from cudafix.rewrite.plan import Does, Insertion, Plan, moved_call
 from cudafix.rewrite.writer import Writer
 
 _CUDA = re.compile(rb"\bcuda[A-Z]\w*\s*\(|\bcuda_runtime|<<<")

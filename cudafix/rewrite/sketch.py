@@ -13,8 +13,8 @@ from cudafix.models import Tables
 from cudafix.ordering.interpreter.program import Key, Wrong
 from cudafix.ordering.interpreter.state import LEGACY, Stream
 from cudafix.ordering.interpreter.trace import DEFAULT_STREAMS, kind_of, lane_of
+from cudafix.rewrite.groups import Group
 from cudafix.rewrite.naming import DEFAULT
-from cudafix.rewrite.repair import Group
 
 _ON_THE_HOST = {
     Wrong.EXIT: "end",

@@ -11,7 +11,7 @@ from tree_sitter import Language, Node, Parser
 from tree_sitter_cuda import language
 
 from cudafix import ir
-from cudafix.frontends.cuda.parse.masking import semicolon, starts_statement
+from cudafix.frontends.cuda.parse.mask_rules import semicolon, starts_statement
 from cudafix.frontends.cuda.preprocess.macros import Macro, closing, variadic_name
 from cudafix.frontends.cuda.sema import sites
 from cudafix.frontends.cuda.sema.declarations import Class, Declarations

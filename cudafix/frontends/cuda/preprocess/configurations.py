@@ -17,7 +17,8 @@ from typing import TypeAlias
 from cudafix.frontends.cuda.preprocess.conditions import NVCC, VERSIONS, Environment, Free, Node, decider, names, parse
 from cudafix.frontends.cuda.preprocess.directives import OPENING, Branch, Directive, Group, Scan, blank
 from cudafix.frontends.cuda.preprocess.macros import TYPE_WORDS, Macro, define, words
-from cudafix.frontends.cuda.preprocess.units import GONE, PLACE, Listing, Meaning, Step, Unit, Walk, joined, merge
+from cudafix.frontends.cuda.preprocess.meanings import GONE, PLACE, Meaning, joined, merge
+from cudafix.frontends.cuda.preprocess.units import Listing, Step, Unit, Walk
 
 MOST = 16  # configurations of one file
 DEEPEST = 256  # groups in each other: what a compiler should take at least (C++ standard, [implimits])

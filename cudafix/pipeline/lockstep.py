@@ -1,0 +1,133 @@
+"""The text that would be written, lowered from scratch and held against the original."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+
+from cudafix import ir
+from cudafix.ir import blocks_of
+from cudafix.ir.link import Program
+from cudafix.models import Tables
+from cudafix.models.api import Effect
+from cudafix.ordering.interpreter import check
+from cudafix.ordering.interpreter.program import Key, Overlay, Violation, key_of
+from cudafix.pipeline.shared_set_up import included
+from cudafix.pipeline.tree import Tree, View
+from cudafix.pipeline.views import fingerprint, views_of
+from cudafix.rewrite.align import Different, align
+from cudafix.rewrite.groups import groups_of, static_refusal
+
+
+def undefined(views: Iterable[View]) -> set[tuple[str, bool]]:
+    return {one for view in views for one in view.program.undefined}
+
+
+def words(calls: Sequence[ir.Call]) -> tuple[object, ...]:
+    return tuple((c.callee, c.args) for c in calls)
+
+
+def lockstep(
+    before: Tree,
+    after: Tree,
+    programs: Iterable[list[str]],
+    tables: Tables,
+    per_thread: bool,
+    proved: Overlay | None = None,
+) -> list[Violation | str]:
+    """What is wrong with `after` as a rewrite of `before`: counterexamples, or why it could not be laid beside it.
+
+    `proved`: the rewrite comes from this plan, which moves no group that is refused, and moves groups whole.
+    """
+    found: list[Violation | str] = []
+    for paths in programs:
+        if all(before.files[path] == after.files[path] for path in paths):
+            continue
+        try:
+            shared = included(before, after, paths, tables).functions
+        except Different as different:
+            return [str(different)]
+        tables = tables.without(undefined(views_of(before, [paths])))
+        for path in paths:
+            if before.files[path] != after.files[path] and before.errors(path, paths) < after.errors(path, paths):
+                return [f"{path}: a parse error that was not there"]
+        views, rewritten = views_of(before, [paths]), views_of(after, [paths])
+        if len(views) != len(rewritten):
+            return ["the roots or configurations of the program changed"]
+        seen = set()
+        for view, other in zip(views, rewritten, strict=True):
+            if len(views) > 1:
+                pair = fingerprint(view), fingerprint(other)
+                if pair in seen:
+                    continue
+                seen.add(pair)
+            try:
+                overlay = align(view.program.modules, other.program.modules, tables, shared)
+                if overlay == Overlay() or (proved is not None and _same(overlay, proved, view.program, tables)):
+                    continue
+                if proved is None:
+                    found += _unfit(view, overlay, tables, per_thread)
+                found += check.run(view.program, tables, overlay, view.root, per_thread=per_thread).violations
+            except Different as different:
+                return [str(different)]
+            except check.OutOfBudget:
+                return ["the program is too large for the proof"]
+    return found
+
+
+def _same(overlay: Overlay, proved: Overlay, program: Program, tables: Tables) -> bool:
+    """Whether an overlay of one program is what the plan said, as far as the program goes."""
+    gaps = _gaps(program)
+
+    def meaning(one: Overlay) -> tuple[object, ...]:
+        inserted: dict[tuple[Key, bool], tuple[object, ...]] = {}
+        for where, is_after in ((one.after, True), (one.before, False)):  # in a gap, the first stand first
+            for key, calls in where.items():
+                apis = ((call, tables.lookup(call.callee, len(call.args))) for call in calls)
+                steps = [call for call, api in apis if api is None or api.effect is not Effect.NOTHING]
+                if key in gaps and steps:
+                    gap = gaps[key][is_after]
+                    inserted[gap] = inserted.get(gap, ()) + words(steps)
+        replaced = {k: (c.callee, c.args) for k, c in one.replaced.items() if k in gaps}
+        return replaced, inserted, one.removed & gaps.keys()
+
+    return meaning(overlay) == meaning(proved)
+
+
+def _gaps(program: Program) -> dict[Key, tuple[tuple[Key, bool], tuple[Key, bool]]]:
+    """For each statement the gaps before and behind it, by the statement that follows and False, or that stands in
+    front and True. What the host only reads between two statements parts no gap: it issues nothing and waits for
+    nothing, and what is inserted behind it in the IR stands in front of the arguments that it is of in the text.
+    """
+    found: dict[Key, tuple[tuple[Key, bool], tuple[Key, bool]]] = {}
+    blocks = [function.body for function in program.functions()]
+    while blocks:
+        block = blocks.pop()
+        before: tuple[Key, bool] | None = None
+        for stmt, following in zip_longest(block, block[1:]):
+            key = key_of(stmt)
+            if before is None:
+                before = key, False
+            reads_only = isinstance(stmt, ir.HostAccess) and not stmt.writes
+            behind = before if reads_only else (key, True)
+            if following is not None and not reads_only and not isinstance(following, ir.Label):
+                behind = key_of(following), False
+            found[key] = ((key, False), (key, True)) if key in found else (before, behind)
+            before = behind if following is None or not isinstance(following, ir.Label) else None
+            blocks += blocks_of(stmt)
+    return found
+
+
+def _unfit(view: View, overlay: Overlay, tables: Tables, per_thread: bool) -> list[str]:
+    """Groups that a rewrite moves although they cannot move, or moves in part."""
+    found: list[str] = []
+    survey = check.run(view.program, tables, Overlay(), view.root, per_thread=per_thread)
+    for group in groups_of([survey]):
+        refused = static_refusal(group, [survey])
+        blocking = {k for k, s in group.sites() if s.call.callee in ("cudaMalloc", "cudaFree")} - overlay.removed
+        moves = blocking & overlay.replaced.keys()
+        if moves and refused is not None:
+            found.append(f"{refused.name}: {refused.text}")
+        elif moves and moves != blocking:
+            found.append("allocations and frees that may meet do not move together")
+    return found

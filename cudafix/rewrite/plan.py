@@ -1,0 +1,111 @@
+"""What a rewrite changes: which groups move to which streams, and what is inserted where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from cudafix import ir
+from cudafix.ordering.interpreter.program import (
+    Key,
+    Overlay,
+    StreamName,
+    lacks_stream,
+)
+from cudafix.rewrite.groups import Group
+from cudafix.rewrite.own_events import OwnEvent, inserted
+
+
+class Does(Enum):
+    """What an inserted statement does, from narrow to wide."""
+
+    WAIT = "wait"  # one stream waits for another
+    SYNC = "sync"  # the host waits for one stream
+    DEVICE_SYNC = "device sync"  # the host waits for the device: only before a reset
+
+
+@dataclass(frozen=True, slots=True)
+class Insertion:
+    """A statement to insert next to the statement of `anchor`. WAIT: the first stream waits for the second. With an
+    `event` it is that of the object: the host, or the only stream, waits for it.
+    """
+
+    does: Does
+    anchor: Key
+    after: bool
+    streams: tuple[StreamName, ...]
+    event: OwnEvent | None = None
+
+    def paths(self) -> list[str]:
+        """The files that it is written to."""
+        event = (self.event.declared.path, *(key.path for key in self.event.statements)) if self.event else ()
+        return [self.anchor.path, *event]
+
+    def calls(self, at: ir.Call | ir.Launch) -> list[ir.Call]:
+        """The insertion in the IR, as the engine runs it in Q."""
+        if self.does is Does.DEVICE_SYNC:
+            return [inserted("cudaDeviceSynchronize", (), at)]
+        if self.does is Does.SYNC and self.event is not None:
+            return [inserted("cudaEventSynchronize", (self.event.place,), at)]
+        if self.does is Does.SYNC:
+            return [inserted("cudaStreamSynchronize", (self.streams[0].expr,), at)]
+        if self.event is not None:
+            return [inserted("cudaStreamWaitEvent", (self.streams[0].expr, self.event.place, ir.Const("0")), at)]
+        event, (waiter, awaited) = ir.Var("%done"), self.streams
+        return [
+            inserted("cudaEventCreateWithFlags", (ir.Addr(event), ir.Const("cudaEventDisableTiming")), at),
+            inserted("cudaEventRecord", (event, awaited.expr), at),
+            inserted("cudaStreamWaitEvent", (waiter.expr, event, ir.Const("0")), at),
+            inserted("cudaEventDestroy", (event,), at),
+        ]
+
+
+@dataclass(slots=True)
+class Plan:
+    """What moves, on which streams, and what is inserted (for which groups). Those of `bound` move together."""
+
+    groups: list[Group]
+    insertions: dict[Insertion, set[int]] = field(default_factory=dict)
+    anchors: dict[Key, ir.Call] = field(default_factory=dict)
+    bound: set[int] = field(default_factory=set)
+
+    def moving(self) -> list[Group]:
+        return [g for g in self.groups if g.refused is None]
+
+    def overlay(self) -> Overlay:
+        overlay = Overlay()
+        for group in self.moving():
+            for key, site in group.sites():
+                moved = moved_call(site.call, group.streams[key])
+                if moved is not None:
+                    overlay.replaced[key] = moved
+        for insertion in self.insertions:
+            at = self.anchors[insertion.anchor]
+            target = overlay.after if insertion.after else overlay.before
+            target.setdefault(insertion.anchor, []).extend(insertion.calls(at))
+        for event in self.events():
+            for key, after, step in event.steps():
+                calls = (overlay.after if after else overlay.before).setdefault(key, [])
+                if all((c.callee, c.args) != (step.callee, step.args) for c in calls):
+                    calls.append(step)  # several waits share what makes an event
+        return overlay
+
+    def events(self) -> list[OwnEvent]:
+        """The events that objects get."""
+        return list(dict.fromkeys(i.event for i in self.insertions if i.event is not None))
+
+
+_STREAM_ORDERED = {"cudaMalloc": "cudaMallocAsync", "cudaFree": "cudaFreeAsync"}
+
+
+def moved_call(call: ir.Call, stream: StreamName) -> ir.Call | None:
+    """The stream-ordered form of a blocking call, or of one that lacks its stream; None where the call has one."""
+    if lacks_stream(call):
+        return with_stream(call, stream)
+    name = _STREAM_ORDERED.get(call.callee)
+    return replace(with_stream(call, stream), callee=name) if name is not None else None
+
+
+def with_stream(call: ir.Call, stream: StreamName) -> ir.Call:
+    """The call with a stream as one more argument."""
+    return replace(call, args=(*call.args, stream.expr))

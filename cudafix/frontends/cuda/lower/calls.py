@@ -13,7 +13,7 @@ from cudafix import ir
 from cudafix.frontends.cuda.lower.context import Bound
 from cudafix.frontends.cuda.lower.expressions import ATOMIC_REF, KEEPS_REFERENCES, MAKES, MAP, first_named
 from cudafix.frontends.cuda.lower.initializers import Initializers
-from cudafix.frontends.cuda.lower.terms import deref, matters, opaque
+from cudafix.frontends.cuda.lower.terms import deref, is_temporary, matters, opaque
 from cudafix.frontends.cuda.preprocess.macros import Macro, variadic_name
 from cudafix.frontends.cuda.preprocess.macros import words as words_in
 from cudafix.frontends.cuda.sema import sites
@@ -484,6 +484,9 @@ class Calls(Initializers):
                 self.may_move(node, passed)
             if self.owner(passed) is not None:
                 self.given_away.append(passed)
+            if is_temporary(passed) and self.file.index.ending(self.type_of(passed)) is not None:
+                # no reference to what a function returns keeps it (C++17, 15.2 [class.temporary] 6)
+                self.unknown("a temporary object that ends with its statement", node, (passed,))
             return passed
         if kind := self._measured(function):  # `decltype(x)(y)`
             empty = _STD_CONTAINER.match(kind) and arguments is not None and not arguments.named_child_count

@@ -58,6 +58,9 @@ _SHOWS = re.compile(
 _DONE = "done"
 """The same of CuPy's events and streams."""
 _BY_NAME = frozenset(("builtins.getattr", "operator.methodcaller", "operator.attrgetter"))
+# Python 3.14 Library Reference: modules with attributes that lead to any object, `sys.modules` and `gc.get_objects` for
+# example, or that get one by its name
+_LEAD_ANYWHERE = frozenset("sys gc builtins inspect importlib operator types pkgutil runpy traceback".split())
 _OF_THE_DRIVER = re.compile(r"cu[A-Z]\w*")
 _ORDERS = re.compile(
     r"cu(?:Init|DriverGetVersion|Device(?:Get|PrimaryCtx)|Ctx(?:Synchronize|GetCurrent|SetCurrent)|"
@@ -317,7 +320,7 @@ def _by_a_computed_name(use: Use) -> bool:
         meaning = use.resolver.meaning(use.node.args[0].value)
         origin = meaning.name if isinstance(meaning, Dotted) else use.resolver.origin(use.node.args[0].value) or ""
         root = origin.split(".")[0]
-        if root in HOST_PACKAGES or root in sys.stdlib_module_names:
+        if (root in HOST_PACKAGES or root in sys.stdlib_module_names) and origin not in _LEAD_ANYWHERE:
             return False
     return len(use.node.args) <= at or not isinstance(use.node.args[at].value, cst.SimpleString)
 

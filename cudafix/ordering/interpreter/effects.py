@@ -405,6 +405,8 @@ class Effects(Allocations):
             if self._seems_pointer(expr, held):
                 writes |= self.anywhere(state, held)
         prints = False
+        if "args" in args.named and "kernel" not in args.named and self._finds_variables:  # of a module that is loaded
+            reads, writes = reads | 1, writes | 1
         for expr in args.named.get("kernel", ()):
             kernels = self._kernels_in(expr, state)
             uses, stores, prints = self._used_by(kernels, state)
@@ -561,7 +563,19 @@ class Effects(Allocations):
         if not kernels or any(kernel.may_be_any for kernel in kernels):
             prints = True
             writes |= sum(1 << self.symbol(g).number for g in self.program.globals.values() if g.space != "host")
+            writes |= int(self._finds_variables)  # those of modules
         return reads, writes, prints
+
+    @property
+    def _finds_variables(self) -> bool:
+        """Whether the program asks for the address of a variable of a module that is loaded."""
+
+        def found() -> bool:
+            calls = (s for f in self.program.functions() for s in ir.walk(f.body) if isinstance(s, ir.Call))
+            rows = (self.tables.lookup(call.callee, len(call.args)) for call in calls if call.receiver is None)
+            return any(row is not None and "found" in row.roles for row in rows)
+
+        return self.program.kept("finds variables", found)
 
     def _variables(self, kernel: ir.Kernel, names: Iterable[str]) -> Iterator[ir.GlobalVar | None]:
         """The variables of the device of these names, None for one that is not seen; and those that a file which

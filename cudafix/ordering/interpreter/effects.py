@@ -405,8 +405,10 @@ class Effects(Allocations):
             if self._seems_pointer(expr, held):
                 writes |= self.anywhere(state, held)
         prints = False
-        if "args" in args.named and "kernel" not in args.named and self._finds_variables:  # of a module that is loaded
-            reads, writes = reads | 1, writes | 1
+        if "args" in args.named and "kernel" not in args.named:  # of a module that is loaded
+            if self._finds_variables:
+                reads, writes = reads | 1, writes | 1
+            prints = op.says = op.times = not self.in_python
         for expr in args.named.get("kernel", ()):
             kernels = self._kernels_in(expr, state)
             uses, stores, prints = self._used_by(kernels, state)

@@ -72,6 +72,8 @@ _CHANGES = frozenset(
     "push_back push_front emplace_back emplace_front insert emplace assign resize reserve clear erase shrink_to_fit "
     "append replace swap pop_back pop_front".split()
 )
+_GET_REFERENCE = re.compile(r"(?:std::)?get<[^<>]*&\s*>")
+_OF_REFERENCES = re.compile(r"(?:const )?(?:(?:cuda::)?std::|thrust::)?(?:tuple|pair)\s*<.*&[^<>]*>")
 _COPIES = frozenset(("assign", "insert", "insert_after"))
 _PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")
 _STD_CONTAINER = re.compile(r"(?:std::)?(?:vector|array|string|span|deque|basic_string)\b")
@@ -454,6 +456,10 @@ class Calls(Initializers):
             if (part := self.part_of(self.type_of(holder), holder, int(element[1]))) is not None:
                 self.touch(node, part)
                 return part
+            if _OF_REFERENCES.match(self.type_of(holder)):
+                return self.unread("an element that is a reference", node)
+        if _GET_REFERENCE.match(self.raw(function)) and not own:
+            return self.unread("an element that is a reference", node)
         if name in _ADVANCES and arguments is not None and arguments.named_child_count > 1:
             at = [child for child in arguments.named_children if child.type != "comment"]
             moved, count = self.lvalue(at[0]), self.value(at[1])

@@ -144,6 +144,12 @@ _OF_CLOCKS = frozenset(("time_point", "duration", "rep", "period"))  # C++17, 23
 _SIZES = frozenset(("size_type", "difference_type"))
 _OF_ELEMENTS = re.compile(r"std::\w+\s*<.*>::(?:value|element|mapped|key|first|second)_type(?: const)?", re.DOTALL)
 SPECIFIERS = re.compile(r"^(?:(?:typename|struct|class|const|volatile)\s+)+")
+# C++17, 23.15.7 [meta.trans]: those that are one of the types that they are given, without references
+_TRAIT = re.compile(
+    r"(?:std::)?(?:remove_(?:(?:all_)?(p)ointer|c?v?ref|reference|cv|const|volatile|extent)|decay|common_type"
+    r"|type_identity|(conditional|enable_if))(?:_t\s*<.*>|\s*<.*>::type)",
+    re.DOTALL,
+)
 _NAME_OF_TYPE = re.compile(r"[\w:]+(?:\s*<.*>(?:::\w+)*)?(?: const)?", re.DOTALL)
 # Objects of the standard library whose call makes a number and touches no memory but their own.
 NUMBER_OBJECT = re.compile(
@@ -906,6 +912,10 @@ class Declarations:
         a template is met outside of it, too. Aliases may mean each other (`followed` are those that have been).
         """
         followed = set() if followed is None else followed
+        if (trait := _TRAIT.fullmatch(SPECIFIERS.sub("", kind).rstrip())) is not None:
+            given = (one.rstrip("& ") for one in template_arguments(kind)[1 if trait[2] else 0 :])  # no condition
+            parts = (one.rstrip("* ") if trait[1] else one for one in given)
+            return any(self.is_unseen(one, around, followed) for one in parts if not one.endswith("*"))
         kind = _class_named(kind)
         if _OF_ELEMENTS.fullmatch(kind) is not None:
             return any(self.is_unseen(one, around, followed) for one in template_arguments(kind))
@@ -922,6 +932,9 @@ class Declarations:
         if meant := self._other_names(first):
             followed.add(name)
             return any(self.is_unseen("::".join((one, *rest)), around, followed) for one in meant)
+        if rest and name not in followed and self._is_parameter(first, around or self.inside):
+            followed.add(name)
+            return any(self.is_unseen(one, around, followed) for one in self._other_names(last))
         if self._is_defined(first) or self._is_parameter(first, around or self.inside):
             return False
         others = self._other_names(last) if rest else ()  # of this class, or of another one

@@ -69,6 +69,8 @@ ANYTHING = re.compile(
     r"|(random|heapq|importlib|copy|functools|operator|contextlib|pickle|json|toml|tomllib|types|typing|typing_extensions|itertools|weakref|inspect"
     r"|dataclasses|enum|gc|pkgutil|yaml|queue|contextvars|abc)\.|collections\.(namedtuple|ChainMap|User\w+)$"
 )
+COMBINES = re.compile(r"builtins\.(?:zip|enumerate)$|itertools\.")
+"""Functions that put what they are given, and what that holds, together anew."""
 TAKES = frozenset(("pop", "popleft", "popitem", "get", "setdefault", "__getitem__"))
 """Methods of containers that give an element."""
 STORES = {"append": 0, "add": 0, "appendleft": 0, "put": 0, "insert": 1, "extend": 0, "update": 0}
@@ -86,8 +88,10 @@ REARRANGES = re.compile(r"(?:random|numpy)\.(?:.*\.)?shuffle$|object\.shuffle$|h
 """Functions that put the elements of a list that they are given into another order."""
 CAUGHT = frozenset(("sys.exc_info", "sys.exception"))
 """Functions that give the exception which was caught."""
-VARIABLES_OF_OTHERS = frozenset("f_locals f_globals __globals__ __closure__ cell_contents __self__".split())
-"""Attributes of functions, frames and cells that lead to the variables of functions, whoever runs them."""
+VARIABLES_OF_OTHERS = frozenset(
+    "f_locals f_globals __globals__ __closure__ cell_contents __self__ __defaults__ __kwdefaults__ __code__".split()
+)
+"""Attributes of functions, frames and cells that lead to the variables, defaults and bodies of functions."""
 SHOWS_VARIABLES = frozenset(
     (
         *(

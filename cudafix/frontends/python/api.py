@@ -15,6 +15,7 @@ from cudafix.frontends.python.meaning import (
     Dotted,
     OwnFunction,
 )
+from cudafix.frontends.python.nodes import only_part
 from cudafix.frontends.python.styles import Style
 from cudafix.frontends.python.terms import NONE, NOTHING, literal
 from cudafix.ir import Addr, Const, Expr, Index, Look, Site, Span
@@ -36,7 +37,7 @@ class Api(Containers):
         """A call of the API, with the check functions and subscripts around it; None for anything else."""
         if isinstance(node, cst.Subscript):
             inner = self.api_call(node.value)
-            index = node.slice[0].slice if len(node.slice) == 1 else None
+            index = only_part(node.slice)
             number = literal(index.value) if isinstance(index, cst.Index) else None
             if inner is None or number is None or not isinstance(inner.symbol, Parts):
                 return None

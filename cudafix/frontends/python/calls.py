@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 from collections.abc import Iterator, Sequence
 
 import libcst as cst
@@ -36,6 +37,7 @@ from cudafix.models.python import (
     CALLED,
     CALLERS,
     CAUGHT,
+    COMBINES,
     DECORATORS,
     INTO,
     KEEPS,
@@ -48,6 +50,7 @@ from cudafix.models.python import (
     SHOWS_VARIABLES,
     STORES,
     TAKES_ADDRESSES,
+    VARIABLES_OF_OTHERS,
 )
 
 _ONLY_ASK = frozenset(f"builtins.{name}" for name in "callable id isinstance issubclass hasattr type".split())
@@ -62,8 +65,12 @@ _NUMBERS = frozenset(("pointer", *(f"builtins.{name}()" for name in "str hex rep
 _CONTAINED = ("builtins.list()", "builtins.tuple()", "builtins.dict()", "builtins.set()")
 """Where containers come from, and what their methods give."""
 _REPLACES = frozenset(("dataclasses.replace", "copy.replace"))
-_RUN_THROUGH = ("builtins.", "collections.", "numpy.", "math.", "statistics.", "functools.reduce")
-_LAZY = frozenset("iter map filter zip enumerate reversed".split())
+_RUN_THROUGH = re.compile(
+    r"builtins\.(?:list|tuple|set|frozenset|dict|sum|min|max|sorted|bytes|bytearray)$|"
+    r"collections\.(?:deque|Counter|OrderedDict)$|math\.(?:fsum|prod)$|statistics\.|numpy\.fromiter$"
+)
+_STOPPING = frozenset(Dotted(f"builtins.{name}") for name in "any all next".split())
+"""Functions that run through a generator until they have what they look for."""
 _OF_ARRAYS = ("numpy.", "scipy.", "pandas.", "PIL.", "statistics.", "operator.")
 _OF_ELEMENTS = frozenset(f"builtins.{name}" for name in "sum max min sorted any all".split())
 _WITHOUT_FIELDS = (
@@ -87,8 +94,11 @@ class Calls(Functions):
         """A call in an expression."""
         if any(self._is_binding(argument.value) for argument in node.args) and not self._names_attribute(node):
             self.unit.measures.append(self.span(node).start)  # whoever has the module may call each of its functions
+        first = [argument.value for argument in node.args[:1] if argument.keyword is None and not argument.star]
         if self._runs_through(node.func):
-            self.run_through.update(argument.value for argument in node.args)
+            self.run_through.update(first)
+        if self.resolver.meaning(node.func) in _STOPPING:
+            self.cut_short.update(first)
         api = self.api_call(node)
         if api is not None:
             return self.symbol_value(api, self.api(api), node)
@@ -149,11 +159,14 @@ class Calls(Functions):
         return node.value in outline.functions or node.value in outline.classes or node.value in outline.imports
 
     def _runs_through(self, func: cst.BaseExpression) -> bool:
-        """Whether what is called runs through a generator that it is given before it returns."""
+        """Whether what is called runs through a generator that it is given first, before it returns."""
         meaning = self.resolver.meaning(func)
-        if isinstance(meaning, Dotted):
-            return meaning.name.startswith(_RUN_THROUGH) and meaning.name.rpartition(".")[2] not in _LAZY
-        return isinstance(func, cst.Attribute) and func.attr.value in ("join", "extend", "update", "writelines")
+        if meaning is not None or not isinstance(func, cst.Attribute):
+            return isinstance(meaning, Dotted) and (
+                meaning in _STOPPING or _RUN_THROUGH.match(meaning.name) is not None
+            )
+        name = func.attr.value
+        return name in ("join", "extend", "update", "writelines") and name not in self.unit.methods.every
 
     def _kernel_of(self, func: cst.BaseExpression) -> str | None:
         """What makes a function a kernel of CuPy or Numba, as `KERNELS` and `DECORATORS` name it."""
@@ -322,10 +335,22 @@ class Calls(Functions):
             return choice(Field(deref(every[0]), ir.SIZE), *asked)
         if dotted.startswith("builtins.") and last in _NO_ADDRESS:
             return NOTHING
-        inside = [Index(v, NOTHING) for v in given] if ANYTHING.match(dotted) else []
+        inside: list[Expr] = [Index(v, NOTHING) for v in given] if ANYTHING.match(dotted) else []
+        if COMBINES.match(dotted):
+            inside.append(self._combined(node, given))
         same = every[:1] if dotted in _REPLACES else ()
         asked += self._made(node, dotted)
         return choice(result, *asked, *inside, *same, *self._kept_in(node, dotted, given), *map(opaque, given))
+
+    def _combined(self, node: cst.Call, given: Sequence[Expr]) -> Expr:
+        """What gives tuples, or groups in tuples, of what it is given and of what that holds."""
+        parts = [*given, *(Index(value, NOTHING) for value in given)]
+        for _ in range(3):
+            made = self.container(node)
+            for part in parts:
+                self.emit(ir.Assign(Index(made, NOTHING), part, self.span(node)))
+            parts.insert(0, made)
+        return parts[0]
 
     def _own_length(self, node: cst.Call) -> Expr | None:
         """`len(x)` of an object of a class of the program: what its `__len__` gives. None for any other."""
@@ -411,6 +436,11 @@ class Calls(Functions):
             return _is_plain_value(value)
         return _is_plain_value(node) or _is_host(meaning)
 
+    def _makes_fresh(self, node: cst.BaseExpression) -> bool:
+        """Whether what a function gives has nothing of the program in it."""
+        named = (one for one in walk(node.body) if isinstance(one, cst.Name)) if isinstance(node, cst.Lambda) else ()
+        return self.only_computes(node) and all(isinstance(self.resolver.meaning(one), Dotted) for one in named)
+
     def _is_plain(self, node: cst.BaseExpression) -> bool:
         """Whether this is a number or a text, or a list of such that is written here."""
         meaning = self.resolver.meaning(node)
@@ -454,7 +484,7 @@ class Calls(Functions):
                 return self.value(argument.value)
             value = self.value(argument.value)
             if self.resolver.origin(node) == "collections.defaultdict()" and argument is node.args[0]:
-                if not self.only_computes(argument.value):  # it makes what is missing
+                if not self._makes_fresh(argument.value):  # it makes what is missing
                     self.unknown("collections.defaultdict", node, (made, value))
             if argument.keyword is not None:
                 text = f'"{argument.keyword.value}"'
@@ -476,10 +506,15 @@ class Calls(Functions):
         rest = [self.value(a.value) for a in node.args[1:]]
         name = node.args[1].value
         if isinstance(name, cst.SimpleString) and isinstance(name.evaluated_value, str):
-            if any(name.evaluated_value in cls.methods for cls in self.unit.outline.classes.values()):
+            methods = (method for cls in self.unit.outline.classes.values() for method in cls.methods)
+            if name.evaluated_value in VARIABLES_OF_OTHERS or name.evaluated_value in methods:
                 self.emit(ir.Unknown("`getattr`", self.span(node), (base,)))
             found: Expr = Field(deref(base), name.evaluated_value) if not isinstance(base, Const) else NOTHING
-            return choice(found, *rest[1:]) if rest[1:] else found
+            held = self.class_values(node.args[0].value, name.evaluated_value)
+            held += self.described("__get__", node, held, base)
+            if name.evaluated_value in self.unit.methods.described:
+                held.append(self.unknown(f"`{name.evaluated_value}`", node, (base, *held)))
+            return choice(found, *held, *rest[1:])
         return self.unknown("`getattr`", node, (base, *rest))
 
     def _setattr(self, node: cst.Call) -> Expr:

@@ -16,6 +16,7 @@ from typing import TypeAlias
 import libcst as cst
 
 from cudafix.frontends.python.names import chain
+from cudafix.frontends.python.nodes import only_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +289,7 @@ class _Run:
         assert isinstance(index, list | tuple)
         if not isinstance(symbol, Parts):
             return PLAIN
-        inner = index[0].slice if len(index) == 1 else None
+        inner = only_part(index)
         if isinstance(inner, cst.Index):
             number = _number(inner.value)
             if number is None:

@@ -21,6 +21,8 @@ SHUFFLES = frozenset("pop popleft popitem insert appendleft remove reverse sort 
 LOADS = frozenset("pop popleft get values items setdefault popitem copy".split())
 GROWS = frozenset("append appendleft insert extend".split())
 """Methods that make a list longer."""
+KEYED = frozenset("get pop setdefault add update put insert".split())
+"""Methods that look for what they are given, be it by a number, or put it in its place."""
 LISTS = frozenset(("builtins.list()", "builtins.tuple()"))
 _COPIES = frozenset(f"builtins.{name}()" for name in "list tuple set frozenset dict str bytes int range".split())
 """What runs through one of these reads nothing else."""
@@ -165,8 +167,11 @@ class Containers(Special):
             return None
         if isinstance(base, Const | Opaque):
             return None
+        values = self.given(node)
+        if name in KEYED:
+            pairs = zip((argument.value for argument in node.args), values, strict=True)
+            self.asks((*KEY, "__lt__"), node, pairs, held=name == "update")
         if name in STORES:
-            values = self.given(node)
             at = self.filling.get(node)
             if at is not None:
                 self.emit(ir.Assign(Index(base, at), values[0], self.span(node)))
@@ -184,7 +189,6 @@ class Containers(Special):
             elif is_place(base):
                 self.other_keys(base, node)
             return NOTHING
-        values = self.given(node)
         key: Expr = NOTHING
         if name in ("get", "pop", "setdefault") and node.args and origin != "builtins.list()":
             text = literal(node.args[0].value)
@@ -244,6 +248,7 @@ class Containers(Special):
                 key = key if isinstance(node, cst.ListComp | cst.GeneratorExp) else NOTHING
                 value = self.value(node.elt)
             self.emit(ir.Assign(Index(made, key), value, self.span(node)))
+            self._may_stop(node)
             return None
         at = self.span(clause.target).start
         for name in _target_names(clause.target):
@@ -262,9 +267,16 @@ class Containers(Special):
                 body = wrapped
             self.conditional -= bool(clause.ifs)
             self.out += body
+            self._may_stop(node)
 
         count = self.iterate(clause.target, clause.iter, self.span(node), rest)
         return count if clause.inner_for_in is None and not clause.ifs else None
+
+    def _may_stop(self, node: cst.BaseExpression) -> None:
+        """Who runs through a generator may have enough of it behind any element."""
+        if node in self.cut_short:
+            span = self.span(node)
+            self.emit(ir.If(ir.Test("other", None, f"enough@{span.start}"), (ir.Break(span),), (), span))
 
     def iterate(
         self,
@@ -307,8 +319,8 @@ class Containers(Special):
         self.emit(loop)
         return choice(*rows.sizes) if rows.sizes else None
 
-    def _is_of_rows(self, node: cst.BaseExpression, inside: bool = False) -> bool:
-        """Whether a loop over this visits each element of lists once, those of several (`inside` of `zip`) side by
+    def _is_of_rows(self, node: cst.BaseExpression) -> bool:
+        """Whether a loop over this visits each element of lists once, from the first one on, those of several side by
         side.
         """
         if isinstance(node, cst.Call):
@@ -317,13 +329,11 @@ class Containers(Special):
             args = [a.value for a in node.args if a.keyword is None and not a.star]
             if name == "builtins.zip":
                 plain = [a for a in node.args if a.keyword is None or a.keyword.value != "strict"]
-                return bool(args) and len(args) == len(plain) and all(self._is_of_rows(one, True) for one in args)
-            if name == "builtins.reversed" and inside:  # another order than that of the others
-                return False
+                return bool(args) and len(args) == len(plain) and all(self._is_of_rows(one) for one in args)
             if name == "builtins.enumerate":
-                return len(node.args) == len(args) == 1 and self._is_of_rows(args[0], True)
-            if name in ("builtins.reversed", "tqdm.tqdm"):
-                return bool(args) and self._is_of_rows(args[0], inside)
+                return len(node.args) == len(args) == 1 and self._is_of_rows(args[0])
+            if name == "tqdm.tqdm":
+                return bool(args) and self._is_of_rows(args[0])
             return self._view_of(node) is not None
         if isinstance(node, cst.List | cst.Tuple):
             return bool(node.elements) and not any(isinstance(one, cst.StarredElement) for one in node.elements)

@@ -20,7 +20,7 @@ from cudafix.frontends.python.meaning import (
     is_property,
 )
 from cudafix.frontends.python.names import SPECIAL, is_of_class, setter
-from cudafix.frontends.python.nodes import walk
+from cudafix.frontends.python.nodes import only_part, walk
 from cudafix.frontends.python.special import COMPARED, KEY, TEXT, TRUTH, Operand
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
 from cudafix.ir import Const, Expr, Field, FuncRef, Index, Look, Var
@@ -182,10 +182,18 @@ class Expressions(Calls):
             case OwnGlobal(outline, other):
                 return Var(f"::{outline.id}::{other}")
             case OwnFunction() as function:
-                others = self._overrides(function) if function.cls is not None else []
+                on_class = isinstance(self.resolver.meaning(node.value), OwnClass) or self._is_class(node.value)
+                every = self._overrides(function) if function.cls is not None else []
+                others = [one for one in every if one is not None]
                 if is_property(function.node):
+                    known = len(others) == len(every) and all(is_property(one.node) for one in others)
+                    if on_class or not known:  # of the class, it is an object that has the function
+                        refs = (FuncRef(one.name) for one in (function, *others))
+                        return self.unknown(f"`{self.source.text(node)}`", node, (self.value(node.value), *refs))
                     derived = [self.called(one.name, node, self.value(node.value)) for one in others]
                     return choice(self._property(node, function), *derived)
+                if len(others) < len(every) and not on_class:
+                    return self.unknown(f"`{self.source.text(node)}`", node, (self.value(node.value),))
                 if function.cls is not None:
                     owner = self.value(node.value)
                     if is_place(owner):  # whoever calls it works on this object
@@ -208,7 +216,7 @@ class Expressions(Calls):
             return self.unknown("__dict__", node, (base,))
         is_class = isinstance(self.resolver.meaning(node.value), OwnClass)
         if is_class or self.resolver.cls_of(node.value) is not None or self._is_own_field(name):
-            values = self._class_values(node, name)
+            values = self.class_values(node.value, name)
             more = self.described("__get__", node, values, base)
             if self._has_descriptor(name):
                 more.append(self.unknown(f"`{name}`", node, (base, *values)))
@@ -271,12 +279,6 @@ class Expressions(Calls):
         """Whether a class of the program holds `property(…)` or its like under this name."""
         return name in self.unit.methods.described
 
-    def described(
-        self, method: str, node: cst.Attribute, values: Sequence[Expr], base: Expr, *given: Expr
-    ) -> list[Expr]:
-        """What a class holds may be an object that says what reading or setting an attribute does."""
-        return self.asks((method,), node, [(None, value) for value in values], (base, *given))
-
     def _may_be_class(self, node: cst.BaseExpression) -> bool:
         """Whether this may be a class that no name says: `type(x)`, `x.__class__`, `Class.Inner`."""
         if isinstance(node, cst.Attribute) and isinstance(owner := self.resolver.meaning(node.value), OwnClass):
@@ -291,23 +293,6 @@ class Expressions(Calls):
         method = self.scope.node if self.scope is not None else None
         is_this = isinstance(node, cst.Name) and self.resolver.is_this(node.value)
         return is_this and isinstance(method, cst.FunctionDef) and is_of_class(method)
-
-    def _class_values(self, node: cst.Attribute, name: str) -> list[Expr]:
-        """What classes of the file, or of that of the object's class, hold under this name for all of their objects,
-        other than literals.
-        """
-        named = self.resolver.meaning(node.value)
-        is_class = isinstance(named, OwnClass)
-        owner = named if isinstance(named, OwnClass) else self.resolver.cls_of(node.value)
-        outline = owner.outline if owner is not None else self.unit.outline
-        return [
-            Var(f"::{outline.id}::{cls.name}::{name}")
-            for cls in (outline.classes.values() if owner is None else outline.related(owner.cls))
-            if is_class
-            or name in outline.set_on_classes
-            or (name in cls.attributes and not is_plain(cls.attributes[name]))
-            or self.unit.modules.set_on_objects(name, outline.path)
-        ]
 
     def _properties(self, node: cst.Attribute, name: str, base: Expr) -> list[Expr]:
         """What a property of some class of the program gives, of an object whose class is not known."""
@@ -359,7 +344,7 @@ class Expressions(Calls):
                     self.emit(ir.Unknown(f"`{self.source.text(node)}` is set", self.span(node)))
                 base = self.value(inner)
                 place = Field(deref(base), attr.value)
-                values = self._class_values(node, attr.value)
+                values = self.class_values(inner, attr.value)
                 if self._is_class(inner):
                     return choice(place, *values)
                 self.described("__set__", node, values, base)
@@ -382,7 +367,7 @@ class Expressions(Calls):
     def key(self, index: object) -> Expr:
         """The index of a subscript; `Opaque` for a slice and for several."""
         assert isinstance(index, list | tuple)
-        inner = index[0].slice if len(index) == 1 else None
+        inner = only_part(index)
         if isinstance(inner, cst.Index):
             value = self.value(inner.value)
             self._picked_by(inner.value, value)
@@ -413,6 +398,10 @@ class Expressions(Calls):
             return NOTHING
         place = self.element(node.value, base, key)
         self.emit(ir.HostAccess((Index(base, key),), (), self.span(node)))
+        if isinstance(only_part(node.slice), cst.Slice) and self.resolver.origin(node.value) in (None, *LISTS):
+            part = self.container(node)  # a new list of what the old one holds
+            self.emit(ir.Assign(Index(part, NOTHING), Index(base, NOTHING), self.span(node)))
+            place = choice(place, part) if self.resolver.origin(node.value) is None else part
         return choice(place, *self.asks(("__getitem__", "__array_finalize__"), node, [(node.value, base)], (key,)))
 
     # -- operators -----------------------------------------------------------------------------------------------------

@@ -110,30 +110,33 @@ class Functions(CupyObjects):
             parts = self.parts_of(function) if is_context(function, self.unit.modules) else []
             return self.unknown(f"`{self.source.text(node.func)}`", node, (*self.given(node), *parts))
         receiver: Expr | None = None
+        owner: Expr = NOTHING
+        on_object = False
         method = function.cls is not None and not is_static(function.node)
-        if method and isinstance(node.func, cst.Attribute):
-            if isinstance(self.resolver.meaning(node.func.value), OwnClass):
-                if "classmethod" not in decorators(function.node):  # `Class.method(object, …)`
-                    return self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
-                receiver = NOTHING
-            else:
-                receiver = deref(self.value(node.func.value))
+        if function.cls is not None and isinstance(node.func, cst.Attribute):
+            on_object = not isinstance(self.resolver.meaning(node.func.value), OwnClass)
+            if on_object:
+                owner = self.value(node.func.value)
+            elif method and "classmethod" not in decorators(function.node):  # `Class.method(object, …)`
+                return self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
+            if method:
+                receiver = deref(owner) if on_object else NOTHING
         given = self.arguments(node, function, method)
         if given is None:
             return self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
         result = self.temporary()
         with self.block() as block:
             self.call_ir(node, function.name, given, receiver, result)
-        known = receiver is None or function.cls is None or receiver == NOTHING
-        for number, override in enumerate(() if known else self._overrides(function)):
-            other = self.arguments(node, override, True)
+        for number, override in enumerate(self._overrides(function) if on_object else ()):
+            static = override is not None and is_static(override.node)
+            other = self.arguments(node, override, not static) if override is not None else None
             with self.block() as inner:
-                if other is None or self.cannot_be_called(override.node, override.outline):
-                    back = self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
+                if override is None or other is None or self.cannot_be_called(override.node, override.outline):
+                    back = self.unknown(f"`{self.source.text(node.func)}`", node, (owner, *self.given(node)))
                     self.emit(ir.Assign(result, back, self.span(node)))
                 else:
-                    self.call_ir(node, override.name, other, receiver, result)
-            test = ir.Test("other", None, f"{override.name}@{self.span(node).start}:{number}")
+                    self.call_ir(node, override.name, other, deref(owner) if not static else None, result)
+            test = ir.Test("other", None, f"override@{self.span(node).start}:{number}")
             block = [ir.If(test, tuple(inner), tuple(block), self.span(node))]
         self.out += block
         return result
@@ -156,16 +159,14 @@ class Functions(CupyObjects):
         self.call_ir(node, function.name, given, Deref(Var("this")) if is_method else None, result)
         return result
 
-    def _overrides(self, function: OwnFunction) -> list[OwnFunction]:
-        """The same method in classes that derive from this one: the object may be of one of them."""
-        outline, name = function.outline, function.node.name.value
-        return [
-            OwnFunction(outline, cls.methods[name], f"{outline.id}::{cls.name}::{name}", cls)
-            for cls in outline.classes.values()
-            if cls is not function.cls
-            and name in cls.methods
-            and any(one is function.cls for one in outline.ancestors(cls))
-        ]
+    def _overrides(self, function: OwnFunction) -> list[OwnFunction | None]:
+        """What classes that derive from that of a method have in its place, be it by another of their bases: the object
+        may be of one of them. None for what is no method.
+        """
+        outline, cls = function.outline, function.cls
+        derived = [one for one in outline.classes.values() if cls is not one and cls in outline.ancestors(one)]
+        found = dict.fromkeys(self.unit.modules.method(outline, one, function.node.name.value) for one in derived)
+        return [one for one in found if one is None or one.node is not function.node]
 
     def is_itself(self, function: cst.FunctionDef, outline: Outline | None = None) -> bool:
         """Whether decorators leave it at one call of the function for each call."""
@@ -262,11 +263,15 @@ class Functions(CupyObjects):
         after = self.unit.modules.method(outline, cls, "__post_init__")
         if not values and after is None:
             return
-        fields = _fields(outline, cls) if "dataclass" in decorators(cls.node) else None
+        written = "dataclass" in decorators(cls.node) and not any(
+            _says(one.decorator, "init") for one in cls.node.decorators
+        )
+        fields = _fields(outline, cls) if written else None
         positions = [one.name for one in fields or () if not one.by_name_only]
         positional = [argument for argument in node.args if argument.keyword is None]
         if fields is None or len(positional) > len(positions) or any(argument.star for argument in node.args):
-            self.unknown(f"`{cls.name}`", node, (made, *values))
+            ends = (FuncRef(after.name),) if after is not None else ()
+            self.unknown(f"`{cls.name}`", node, (made, *values, *ends))
             return
         given: dict[str, Expr] = {}
         for argument, value in zip(node.args, values, strict=True):

@@ -113,6 +113,7 @@ class Lowering:
         self.marks: list[tuple[Stmt, Expr]] | None = None  # where a function yields that is lowered in parts
         self.forwarded: tuple[Expr, ...] | None = None  # what the wrapper of a function is given, if it takes anything
         self.run_through: set[cst.CSTNode] = set()  # generator expressions that run where they stand
+        self.cut_short: set[cst.CSTNode] = set()  # those of them that may not be run to their end
 
     # -- what the classes below add ------------------------------------------------------------------------------------
 

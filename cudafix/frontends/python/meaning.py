@@ -22,14 +22,15 @@ from cudafix.frontends.python.names import (
     inner_reads,
     is_builtin,
 )
-from cudafix.frontends.python.nodes import walk, walk_own
+from cudafix.frontends.python.nodes import only_part, walk, walk_own
 from cudafix.frontends.python.questions import Questions
 from cudafix.models.python import ANYTHING, STORES, STREAM, TAKES
 from cudafix.project.including import PACKAGES, absolute
 
 _SEQUENCES = frozenset("List list Sequence Iterable Collection".split())
 _MAKES = frozenset("__init__ __new__ __post_init__ __slots__ __match_args__".split())
-_CONTAINERS = ("builtins.list()", "builtins.tuple()", "builtins.dict()")
+_SLICED = ("builtins.list()", "builtins.tuple()")
+_CONTAINERS = (*_SLICED, "builtins.dict()")
 
 
 class Dotted(NamedTuple):
@@ -192,10 +193,12 @@ class Modules:
         return self.questions.ask(("may replace", of.outline.path, of.cls.name, outline.path), False, answer)
 
     def method(self, outline: Outline, cls: Class, name: str) -> OwnFunction | None:
-        """A method of a class or of its bases in the same module."""
+        """A method of a class or of its bases in the same module. A value hides what bases have under its name."""
         for one in outline.ancestors(cls):
             if name in one.methods:
                 return OwnFunction(outline, one.methods[name], f"{outline.id}::{one.name}::{name}", one)
+            if name in one.held:
+                return None
         return None
 
     def top(self, outline: Outline, name: str, depth: int = 0) -> Meaning | None:
@@ -295,7 +298,7 @@ class Scope:
 
     def binds(self, name: str) -> bool:
         return (
-            (self.bindings.assigned[name] > 0 or name in self.params or name in self.bindings.imports)
+            (self.bindings.binds(name) or name in self.params or name in self.bindings.imports)
             and name not in self.bindings.globals
             and name not in self.bindings.nonlocals
         )
@@ -433,20 +436,16 @@ class Resolver:
         if method is not None:
             return method
         values = self.values_of_field(OwnClass(self.outline, cls), name)
-        if name in cls.attributes:
-            values.append(cls.attributes[name])
         value = values[0] if len(values) == 1 else None
         if value is not None and chain(value) is not None and not _is_none(value):
             return self._same(Resolver(self.modules, self.outline, None).meaning(value))
         return None
 
     def values_of_field(self, cls: OwnClass, name: str) -> list[cst.BaseExpression | None]:
-        """What a field of an object of a class may be set to; None for what is not told."""
-        every = cls.outline.classes.values()
-        related = [
-            one for one in every if one in cls.outline.ancestors(cls.cls) or cls.cls in cls.outline.ancestors(one)
-        ]
+        """What a field of an object of a class may be set to, or the class holds for it; None for what is not told."""
+        related = cls.outline.related(cls.cls)
         found = [value for one in related for value in one.values.get(name, ())]
+        found += [value for one in related for value in one.held.get(name, ())]
         if name in cls.outline.set_elsewhere or self.modules.set_on_objects(name, cls.outline.path):
             found.append(None)
         return found
@@ -489,7 +488,7 @@ class Resolver:
                     return self._cls_of_global(found)
                 owner_class = self.cls_of(inner_node)
                 if owner_class is not None:
-                    values = self.values_of_field(owner_class, attr.value)
+                    values = [one for one in self.values_of_field(owner_class, attr.value) if not _is_none(one)]
                     if len(values) == 1 and values[0] is not None:
                         return Resolver(self.modules, owner_class.outline, None).cls_of(values[0])
         return None
@@ -584,9 +583,9 @@ class Resolver:
                     return Resolver(self.modules, cls.outline, None)._one_origin(values)
                 base = self.origin(inner_node)
                 return f"{base}.{attr.value}" if base is not None and base != "pointer" else None
-            case cst.Subscript(value=inner_node):
+            case cst.Subscript(value=inner_node, slice=parts):
                 base = self.origin(inner_node)
-                if base == "pointer":
+                if base == "pointer" or (base in _SLICED and isinstance(only_part(parts), cst.Slice)):
                     return base
                 return self.held(inner_node) if base in _CONTAINERS else _element_of(base)
             case cst.BinaryOperation(left=left, right=right):
@@ -647,6 +646,8 @@ class Resolver:
                 return self._one_origin([e.value if isinstance(e, cst.DictElement) else None for e in elements])
             case cst.ListComp(elt=value) | cst.DictComp(value=value):
                 return self.origin(value)
+            case cst.Subscript(value=whole, slice=parts) if isinstance(only_part(parts), cst.Slice):
+                return self._held(whole)
             case cst.Name(value=name):
                 owner = self.scope.owner(name) if self.scope is not None else None
                 inside = Resolver(self.modules, self.outline, owner)

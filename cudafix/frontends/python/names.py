@@ -82,8 +82,8 @@ def identifier(path: str) -> str:
 @dataclass(eq=False)
 class Class:
     """A class of a module. `outside` is true where a base class is not of the same module, or a decorator or metaclass
-    may make it another one: it may have any method. `values`: what its methods set of its own objects; None for what no
-    name of the module tells.
+    may make it another one: it may have any method. `values`: what its methods set of its own objects, `held`: what its
+    body binds; None for what no name of the module tells.
     """
 
     name: str
@@ -92,6 +92,7 @@ class Class:
     setters: dict[str, cst.FunctionDef] = field(default_factory=dict)
     deleters: frozenset[str] = frozenset()
     attributes: dict[str, cst.BaseExpression] = field(default_factory=dict)
+    held: dict[str, list[cst.BaseExpression | None]] = field(default_factory=dict)
     assigned: Counter[str] = field(default_factory=Counter)
     targets: list[cst.Attribute] = field(default_factory=list)  # what its methods set of their own object
     values: dict[str, list[cst.BaseExpression | None]] = field(default_factory=dict)
@@ -135,6 +136,7 @@ class Bindings:
         self.loops: dict[str, list[cst.BaseExpression]] = {}
         self.globals: set[str] = set()
         self.nonlocals: set[str] = set()
+        self.set_inside: Counter[str] = Counter()
         self.functions: dict[str, cst.FunctionDef] = {}
         self.setters: dict[str, cst.FunctionDef] = {}
         self.deleters: set[str] = set()
@@ -173,6 +175,10 @@ class Bindings:
             for number, element in enumerate(target.elements):
                 self.bind(element.value, parts[number].value if paired else None)
 
+    def binds(self, name: str) -> bool:
+        """Whether the body binds a name itself: a `nonlocal` one of a function inside it may be of further out."""
+        return self.assigned[name] > self.set_inside[name]
+
     def loaded(self, name: str) -> bool:
         """Whether a name is read, and not only assigned."""
         return self._seen[name] > self.assigned[name] - (name in self.functions) - (name in self.classes)
@@ -191,8 +197,10 @@ class Bindings:
             case cst.Assign(targets=targets, value=value):
                 for target in targets:
                     self.bind(target.target, value)
-            case cst.AnnAssign(target=target, value=given):
+            case cst.AnnAssign(target=target, value=given) if given is not None:
                 self.bind(target, given)
+            case cst.AnnAssign(target=cst.Name(value=name)):  # the name is one of this scope, and nothing is bound
+                self.assigned[name] += 1
             case cst.AugAssign(target=target) | cst.Del(target=target):
                 self.bind(target, None)
             case cst.NamedExpr(target=target, value=value):
@@ -230,6 +238,7 @@ class Bindings:
                     for inside in (one for one in walk(node.body) if isinstance(one, cst.Nonlocal)):
                         for one_name in inside.names:
                             self.bind(one_name.name, None)
+                            self.set_inside[one_name.name.value] += 1
                 return []
             case cst.ClassDef(name=cst.Name(value=name)):
                 self.classes[name] = node
@@ -464,6 +473,7 @@ class Outline:
         found.setters = body.setters
         found.deleters = frozenset(body.deleters)
         found.attributes = body.values
+        found.held = body.all_values
         found.bases = tuple(".".join(words) for base in node.bases if (words := chain(base.value)) is not None)
         found.is_protocol = any(base.rpartition(".")[2] == "Protocol" for base in found.bases)
         known = self.top.classes
@@ -483,6 +493,8 @@ class Outline:
             inner = bindings_of(method.body)
             params = (one.name.value for one in walk(method.params) if isinstance(one, cst.Param))
             local = {*inner.assigned, *inner.imports, *params}
+            if inner.assigned[first] or "staticmethod" in decorators(method):
+                continue  # it is any object
             found.targets += [one for one in inner.targets if chain(one.value) == [first]]
             for place, times in inner.fields.items():
                 owner, _, attribute = place.partition(".")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
 import libcst as cst
@@ -37,6 +37,13 @@ def _is_node(value: object) -> bool:
     if known is None:
         known = _NODES[kind] = issubclass(kind, cst.CSTNode)
     return known
+
+
+def only_part(parts: Sequence[cst.SubscriptElement]) -> cst.BaseSlice | None:
+    """What stands between the brackets of a subscript, if that is no tuple: `x[1,]` is `x[(1,)]`."""
+    one, *others = parts
+    starred = isinstance(one.slice, cst.Index) and one.slice.star is not None
+    return one.slice if not others and not starred and not isinstance(one.comma, cst.Comma) else None
 
 
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:

@@ -20,8 +20,8 @@ from cudafix.frontends.python import bindings
 from cudafix.frontends.python.lowering import Lowering
 from cudafix.frontends.python.meaning import OwnClass
 from cudafix.frontends.python.names import SPECIAL
-from cudafix.frontends.python.terms import NOTHING, choice, deref
-from cudafix.ir import Const, Expr, Index, Look, Span
+from cudafix.frontends.python.terms import NOTHING, choice, deref, is_plain
+from cudafix.ir import Const, Expr, Index, Look, Span, Var
 from cudafix.models.python import CALLED_BACK
 
 _NOT_ASKED = frozenset(
@@ -40,6 +40,8 @@ ITERATION = ("__iter__", "__next__", "__getitem__", "__len__", "__length_hint__"
 ORDER = ("__lt__", "__gt__", "__le__", "__ge__", "__eq__")
 """What an order of two objects asks for; `functools.total_ordering` takes any."""
 TEXT = ("__format__", "__str__", "__repr__")
+NUMBER = ("__int__", "__float__", "__index__")
+"""What `"%d" % x` asks for."""
 TRUTH = ("__bool__", "__len__")
 KEY = ("__hash__", "__eq__", "__index__")
 _ARRAY = ("__array__", "__array_ufunc__", "__array_function__", "__array_finalize__", "__float__", *ITERATION)
@@ -146,13 +148,36 @@ class Special(Lowering):
         """What an operator asks its operands for; the methods get the other one."""
         names = OPERATORS.get(type(operator).__name__, ())
         if isinstance(operator, cst.Modulo):  # perhaps of a text
-            names, held = (*names, *TEXT), True
+            names, held = (*names, *TEXT, *NUMBER), True
+        if isinstance(operator, cst.Multiply | cst.MultiplyAssign):  # perhaps of a list
+            names = (*names, "__index__")
         others = (choice(*(value for _, value in operands)),) if len(operands) > 1 else ()
         return self.asks(names, node, operands, others, held)
 
     def called(self, name: str, node: cst.CSTNode, this: Expr) -> Expr:
         """Run a method of the program of which no call is written, if there is one."""
         return self._asked([name] if name else [], node, this, ())
+
+    def described(self, method: str, node: cst.CSTNode, values: Sequence[Expr], base: Expr, *given: Expr) -> list[Expr]:
+        """What a class holds may be an object that says what reading or setting an attribute does."""
+        return self.asks((method,), node, [(None, value) for value in values], (base, *given))
+
+    def class_values(self, node: cst.BaseExpression, name: str) -> list[Expr]:
+        """What classes of the file, or of that of the object's class, hold under this name for all of their objects,
+        other than literals.
+        """
+        named = self.resolver.meaning(node)
+        is_class = isinstance(named, OwnClass)
+        owner = named if isinstance(named, OwnClass) else self.resolver.cls_of(node)
+        outline = owner.outline if owner is not None else self.unit.outline
+        return [
+            Var(f"::{outline.id}::{cls.name}::{name}")
+            for cls in (outline.classes.values() if owner is None else outline.related(owner.cls))
+            if is_class
+            or name in outline.set_on_classes
+            or not all(one is not None and is_plain(one) for one in cls.held.get(name, ()))
+            or self.unit.modules.set_on_objects(name, outline.path)
+        ]
 
     def _of(self, cls: OwnClass, name: str) -> list[str]:
         """The method of a class and of those that derive from it; by its name alone where other files may have it."""

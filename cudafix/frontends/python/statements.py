@@ -10,6 +10,7 @@ import libcst as cst
 from cudafix import ir
 from cudafix.frontends.python import bindings, checks
 from cudafix.frontends.python.checks import Parts, Result, Symbol
+from cudafix.frontends.python.containers import LISTS
 from cudafix.frontends.python.decorators import PLAIN, Forwarder, forwarders, is_cache, runs_once
 from cudafix.frontends.python.expressions import Expressions
 from cudafix.frontends.python.filling import filled
@@ -243,6 +244,9 @@ class Statements(Expressions):
                 if isinstance(target, cst.Subscript) and _has_slice(target):
                     self.emit(Assign(place, ir.Index(given, NOTHING), self.place.span))
                     self.shuffle(place.base if isinstance(place, ir.Index) else place, target)
+                    if self.resolver.origin(value) in LISTS and isinstance(place, ir.Index):  # its elements are stored
+                        self.asks(("__setitem__",), target, [(target.value, place.base)], (place.index, given))
+                        continue
                 self.store(target, place, given, self.place.span)
                 if given in self.statuses:
                     self.statuses.add(place)

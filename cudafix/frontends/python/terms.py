@@ -73,7 +73,8 @@ def literal(node: cst.BaseExpression) -> str | None:
         case cst.Float(value):
             return value
         case cst.SimpleString():
-            return f'"{node.raw_value}"'
+            spelt = node.evaluated_value  # two spellings of one text are one key, `b"a"` is another one than `"a"`
+            return f'"{spelt}"' if isinstance(spelt, str) else repr(spelt)
         case cst.Name(value="True"):
             return "true"
         case cst.Name(value="False"):

@@ -329,12 +329,8 @@ def scope_of(node: cst.FunctionDef | cst.Lambda, qual: str, parent: Scope | None
     if isinstance(node, cst.FunctionDef) and cls is not None and names and not is_static(node):
         this = names[0]
     inner: set[str] = set()
-    for function in found.functions.values():
-        inner |= inner_reads(function)
-    for nested in found.classes.values():
-        inner |= inner_reads(nested)
     for one in walk_own(node.body):
-        if isinstance(one, cst.Lambda):
+        if isinstance(one, cst.FunctionDef | cst.ClassDef | cst.Lambda):  # each of those of one name
             inner |= inner_reads(one)
     shared = frozenset(n for n in inner if (found.assigned[n] or n in names) and n not in found.functions and n != this)
     annotations = {p.name.value: p.annotation.annotation for p in every if p.annotation is not None}

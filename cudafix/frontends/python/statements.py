@@ -848,12 +848,18 @@ class Statements(Expressions):
 
     def nested(self, node: cst.FunctionDef) -> None:
         """A function inside a function: lowered on its own, bound to its name."""
-        qual = f"{self.qual}::{node.name.value}"
+        qual = self._qualified(node)
         self.header(node, FuncRef(qual))
         self.later(lambda: function(self.unit, node, qual, self.scope, None))
         if self.scope is not None:
             place = self.variable(node.name.value)
             self.emit(Assign(place, FuncRef(qual), self.span(node.name)))
+
+    def _qualified(self, node: cst.FunctionDef | cst.ClassDef) -> str:
+        """The name in the IR of what is defined here. One that a later definition replaces is another one."""
+        name, scope = node.name.value, self.scope.bindings if self.scope is not None else self.unit.outline.top
+        is_last = node in (scope.functions.get(name), scope.classes.get(name))
+        return f"{self.qual}::{name}" if is_last else f"{self.qual}::{name}@{self.span(node).start}"
 
     def header(self, node: cst.FunctionDef | cst.ClassDef, made: Expr) -> None:
         """What a definition runs: default values, bases, and decorators, which may keep what they decorate."""
@@ -942,10 +948,10 @@ class Statements(Expressions):
         cls = Class(node.name.value, node, methods_of(node), bindings_of(node.body).setters, outside=True)
         values = self.class_body(node)
         for name, method in cls.functions():
-            qual = f"{self.qual}::{node.name.value}::{name}"
+            qual = f"{self._qualified(node)}::{name}"
             self.later(lambda method=method, qual=qual: function(self.unit, method, qual, self.scope, cls))  # type: ignore[misc]
         if self.scope is not None:  # whoever gets the class may call its methods, and look at what it holds
-            held: list[Expr] = [FuncRef(f"{self.qual}::{node.name.value}::{name}") for name in cls.methods]
+            held: list[Expr] = [FuncRef(f"{self._qualified(node)}::{name}") for name in cls.methods]
             inside = [value for _, value in values]
             if any(is_place(one) for one in inside):  # its objects have it too
                 self.emit(ir.Unknown(f"`{node.name.value}` holds it", self.span(node.name), tuple(inside)))
@@ -965,7 +971,7 @@ class Statements(Expressions):
                     self._name_of_class(name, at)
             match line:
                 case cst.FunctionDef():
-                    self.header(line, FuncRef(f"{self.qual}::{node.name.value}::{line.name.value}"))
+                    self.header(line, FuncRef(f"{self._qualified(node)}::{line.name.value}"))
                 case cst.ClassDef():
                     self.class_body(line)
                     self.header(line, NOTHING)

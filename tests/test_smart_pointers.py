@@ -322,15 +322,15 @@ int main() {
 
 # a stream that an object destroys which a template ends: nothing may be inserted on it behind that
 STREAMS = r"""
-auto c = std::make_unique<Ctx>(); c->s = other; run(d, other); c.reset();
-auto c = std::make_unique<Made>(); run(d, c->s); c.reset();
+auto c = std::make_shared<Ctx>(); auto b = c; c->s = other; run(d, other); c.reset(); b.reset();
+auto c = std::make_shared<Made>(); auto b = c; run(d, c->s); c.reset(); b.reset();
 { std::vector<Ctx> c(1); c[0].s = other; run(d, other); }
 std::vector<Ctx> c; c.emplace_back(); c[0].s = other; run(d, other); c.pop_back();
 struct W { std::vector<Ctx> c; }; { W w; w.c.resize(1); w.c[0].s = other; run(d, other); }
-struct W { std::unique_ptr<Ctx> c; }; { W w; w.c.reset(new Ctx{other}); run(d, other); }
+struct W { std::shared_ptr<Ctx> c; }; { W w; w.c.reset(new Ctx{other}); run(d, other); }
 { std::optional<Ctx> c; c.emplace(Ctx{other}); run(d, other); }
 run(d, other); std::make_unique<Ctx>(Ctx{other});
-std::unique_ptr<Ctx> c(new Ctx{other}); run(d, other); c = nullptr;
+std::shared_ptr<Ctx> c(new Ctx{other}), b = c; run(d, other); c = nullptr; b = nullptr;
 std::vector<std::unique_ptr<Ctx>> c; c.emplace_back(new Ctx{other}); run(d, other); c.clear();
 """
 CONTEXTS = """

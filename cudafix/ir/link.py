@@ -6,6 +6,7 @@ itself (`static` functions and anonymous namespaces stay in it), then among all 
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar, cast
@@ -14,6 +15,8 @@ from cudafix import ir
 from cudafix.ir import device_code
 
 T = TypeVar("T")
+
+_OWNER = re.compile(r"(?:std::)?unique_ptr\s*<\s*([\w:]+)\s*>(?: &)?")
 
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 """How the names of files end that are compiled on their own."""
@@ -189,10 +192,37 @@ class Program:
         """
         found = self.resolve(call.callee, len(call.args), call.span.path, cls)
         if call.receiver is None or "::" in call.callee:
-            return found
+            return [*found, *self.derived_ends(call.callee)]
         of_this = call.receiver == ir.Deref(ir.Var("this"))
         others = (f for f in self._functions.get(call.callee, ()) if f.cls is not None and (f.bases or not of_this))
         return list(dict.fromkeys((*found, *others)))
+
+    def is_owner(self, kind: str) -> bool:
+        """Whether a type is a smart pointer of which each use and each end is lowered, in all files."""
+        found = _OWNER.fullmatch(kind)
+        return found is not None and self.kept("owned", self._owned).get(last(found[1]), False)
+
+    def _owned(self) -> dict[str, bool]:
+        found: dict[str, bool] = {}
+        for module in self.modules:
+            for cls, lowered in module.owned.items():
+                found[cls] = lowered and found.get(cls, True)
+        return found
+
+    def derived_ends(self, name: str) -> Sequence[ir.Function]:
+        """The destructors of the classes that are derived from that of a destructor: where it is virtual, it is one of
+        these that ends an object (C++17, 8.3.5 [expr.delete] 3). None for the name of another function.
+        """
+        if not last(name).startswith("~"):
+            return ()
+        return self.kept("destructors of derived classes", self._derived_ends).get(last(name)[1:], ())
+
+    def _derived_ends(self) -> dict[str, list[ir.Function]]:
+        found: dict[str, list[ir.Function]] = defaultdict(list)
+        for function in self.functions():
+            for base in function.bases if last(function.name).startswith("~") else ():
+                found[last(base)].append(function)
+        return found
 
     def methods(self, name: str, arity: int) -> list[ir.Function]:
         """The methods of this name, of any class in any file, that a call with `arity` arguments may reach."""

@@ -589,3 +589,6 @@ class Module:
     # they have, and whether C linkage; and all that it defines, and whether other files do not see them
     declares: frozenset[tuple[str, int, bool]] = frozenset()
     defines: frozenset[tuple[str, int, bool]] = frozenset()
+    ended_virtually: frozenset[str] = frozenset()  # its classes that declare their destructor as virtual
+    # the classes, by last name component, that a `std::unique_ptr` deletes here: whether all of these are lowered
+    owned: Mapping[str, bool] = field(default_factory=dict)

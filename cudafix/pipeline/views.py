@@ -77,6 +77,7 @@ def _may_call(program: Program, function: ir.Function) -> Iterator[ir.Function]:
     for name, arity in check.called(function):
         yield from program.resolve(name, arity, function.span.path, function.cls)
         yield from program.methods(name, arity)  # it may be called on an object of any class
+        yield from program.derived_ends(name)
 
 
 class Alike:

@@ -195,6 +195,26 @@ class Classes:
                     found.append(other)
         return found
 
+    def of_objects(self, methods: list[ir.Function], kinds: set[str]) -> list[ir.Function]:
+        """Those of these methods that may run on objects which are of these classes themselves: of the class, or of a
+        base; of virtual destructors that of the class (C++17, 13.3 [class.virtual] 2, 8.3.5 [expr.delete] 3).
+        """
+        meant = [self._meant(kind) for kind in kinds]
+        if not methods or not meant or not all(meant):
+            return methods
+        own = {cls for one in meant for cls in one or ()}
+        within = [method for method in methods if method.cls in own]
+        if last(methods[0].name).startswith("~"):
+            bases = frozenset[str]().union(*(self._meant(base) or () for base in methods[0].bases))
+            ended = (bases | {methods[0].cls}) & self._ended_virtually
+            return within if ended and {method.cls for method in within} == own else methods
+        bases = frozenset[str]().union(*(map(last, self._bases.get(last(cls), ())) for cls in own))
+        return within + [m for m in methods if m not in within and last(m.cls or "") in bases] or methods
+
+    @cached_property
+    def _ended_virtually(self) -> frozenset[str]:
+        return frozenset[str]().union(*(module.ended_virtually for module in self.program.modules))
+
     def runs_unseen(self, cls: str | None) -> str:
         """A function of a class that works on the device and runs where no call is written: an operator, or a copy
         constructor. Empty if there is none.
@@ -244,6 +264,8 @@ class Classes:
         queue, seen = [kind] if special else [], set[str]()
         while queue:
             current = queue.pop()
+            if self.program.is_owner(current):
+                continue
             names = [last(name) for name in ELEMENT.findall(current)] if "<" in current else []
             found = next((name for name in names if name in special), None)
             if found is not None:

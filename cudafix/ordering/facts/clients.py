@@ -101,8 +101,8 @@ class _Graph:
             names = self.names[id(function)] = set()
             for name, arity in called(function):
                 names.add(name)
-                for callee in program.resolve(name, arity, function.span.path, function.cls):
-                    found[id(callee)] = None
+                own = program.resolve(name, arity, function.span.path, function.cls)
+                found.update((id(callee), None) for callee in (*own, *program.derived_ends(name)))
             self.callees[id(function)] = list(found)
             for callee_id in found:
                 self.callers[callee_id].append(id(function))
@@ -232,7 +232,7 @@ def _made_out_of_sight(program: Program, graph: _Graph, manages: set[int]) -> se
                 inside.add(f"<{stmt.template_args}>")
     found = {cls for cls in special if any(last(kind.removeprefix("struct ").strip()) == cls for kind in kinds)}
     for kind in kinds | inside:
-        if "<" in kind:
+        if "<" in kind and not program.is_owner(kind):
             found |= {last(name) for name in ELEMENT.findall(kind)} & special
         elif kind.endswith("]"):
             found |= {last(kind.partition("[")[0].strip())} & special

@@ -188,12 +188,14 @@ class Calls(Operations):
                 api = self.slicer.method_by_name(name, arity)
             base = last(kind.removeprefix("const ").strip(" *&").partition("<")[0])
             if base and (own := [f for f in methods if base in map(last, f.bases)]):
+                own = self.classes.of_objects(own, self.made_as(leads or this))
                 return [(f, this) for f in own]  # of classes that are derived from one of a library
             if api is not None and not (methods and kind and "std::" not in kind and "thrust::" not in kind):
                 return api
             exact = isinstance(call.receiver, ir.Var) and not {"*", "&"} & set(kind)
             if not exact and not ("::" in name and call.receiver == ir.Deref(ir.Var("this"))):  # a part of this object
                 methods = methods + self.classes.overriders(methods)
+                methods = self.classes.of_objects(methods, self.made_as(leads or this))
             if methods and not known:
                 self.uncertain.add(id(call))
             return [(f, this) for f in methods]

@@ -895,12 +895,16 @@ class Engine(Chosen):
         return self._met(one, two, stmt, self.loops)
 
     def _holds(self, state: State, test: ir.Test) -> bool | None:
-        """Whether an owner holds an object; None where it may or may not."""
+        """Whether an owner holds an object; None where it may or may not. What `new` returns is not null (C++17,
+        6.7.4.1 [basic.stc.dynamic.allocation] 4).
+        """
         cells = self.cells(state, test.place) if test.place is not None else ()
         if len(cells) != 1 or paths.is_summary(cells[0][1]):
             return None
+        values = state.env.read(cells[0])
         empty = {
-            value == mem.ZERO if isinstance(value, mem.Number | mem.Ref) else None for value in state.env.read(cells[0])
+            value == mem.ZERO if isinstance(value, mem.Number | mem.Ref) else False if self.made_as({value}) else None
+            for value in values
         }
         found = empty.pop() if len(empty) == 1 else None
         return None if found is None else not found

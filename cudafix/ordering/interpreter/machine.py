@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import insort
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from enum import Enum
 from functools import lru_cache
@@ -683,6 +683,12 @@ class Machine:
         elif found.device != state.device:
             found.device = "?"
         return found
+
+    def made_as(self, pointers: Set[mem.Value]) -> set[str]:
+        """The classes that `new` made the objects of to which pointers lead; none where that is not known of each."""
+        calls = [self.outcome.objects[v.object].call if isinstance(v, mem.Ptr) else None for v in pointers]
+        kinds = {c.template_args if c is not None and c.callee == "operator new" else "" for c in calls}
+        return kinds if "" not in kinds else set()
 
     def symbol(self, variable: ir.GlobalVar) -> Object:
         """The memory of a `__device__`, `__constant__` or `__managed__` variable."""

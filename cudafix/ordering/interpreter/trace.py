@@ -130,10 +130,7 @@ class Tracer(Effects):
         return any(
             is_site(stmt)
             or isinstance(stmt, ir.Call)
-            and any(
-                id(f) in reach
-                for f in self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path, self.frame.function.cls)
-            )
+            and any(id(f) in reach for f in self.program.reached_by(stmt, self.frame.function.cls))
             for stmt in walk(block)
         )
 

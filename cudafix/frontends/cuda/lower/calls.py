@@ -839,7 +839,7 @@ class Calls(Initializers):
             values, _ = self.arguments(arguments)
             if name in cls.methods:
                 return self._of_owner(node, cls, name, values, receiver)
-            return self.unknown("a smart pointer that is handed on", node, (receiver, *values))
+            return self.let_go(node, "a smart pointer that is handed on", cls, (receiver, *values))
         if cls is not None:
             if name in cls.fields and name not in cls.methods:
                 return self._computed(node, Field(receiver, name), arguments, target)

@@ -675,12 +675,18 @@ class Objects(Expressions):
         elif value == NULL:
             self._of_owner(node, cls, "reset", (), place)
         else:
-            self.unknown("what a smart pointer becomes", node, (place, value))
+            self.let_go(node, "what a smart pointer becomes", cls, (place, value))
 
     def hands_on(self, node: Node, value: Expr) -> None:
         """A smart pointer is given to somebody who may take it over, or not."""
-        if self.owner(value) is not None and not is_temporary(value):
-            self.unknown("a smart pointer that is handed on", node, (value,))
+        cls = self.owner(value)
+        if cls is not None and not is_temporary(value):
+            self.let_go(node, "a smart pointer that is handed on", cls, (value,))
+
+    def let_go(self, node: Node, why: str, cls: Class, values: tuple[Expr, ...]) -> Expr:
+        """A smart pointer is used in a way that is not known."""
+        self.file.let_go.add(cls.name)
+        return self.unknown(why, node, values)
 
     def end_moves(self, node: Node) -> None:
         """What a statement has moved from, and nobody was seen to take over."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import Any
@@ -103,7 +103,8 @@ _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
 WORDS = re.compile(r"\b[A-Za-z_]\w*")
 _CONSTANTS = frozenset(("nullptr", "true", "false", "sizeof", "std", "numeric_limits", "max", "min"))
 _SPACES = {"__device__": "device", "__constant__": "constant", "__managed__": "managed"}
-_OWNER = re.compile(r"(?:std::)?unique_ptr\s*<[^<>]*,([^<>,]*)>")
+_OWNS = re.compile(rb"\bunique_ptr\s*<\s*([\w:]+)\s*>")
+_OWNER = re.compile(r"(?:std::)?unique_ptr\s*<([^<>,]*)(?:,([^<>,]*))?>")
 _STD_ARRAY = re.compile(r"(?:std::)?array\s*<(.*),([^,<>]*)>")
 _OPERATOR = re.compile(r"\boperator\s+(?=[^\w\s])")
 _HOLDERS = tuple(
@@ -463,6 +464,7 @@ class Class:
     assigned: bool = False  # it writes an assignment, beside others
     ended: bool = False  # it writes the destructor that the class declares, or that of a specialization
     compared: set[str] = field(default_factory=set)  # the comparisons that the compiler writes, `= default`
+    virtual: bool = False  # it declares its destructor as virtual
     idle: bool = False  # its destructor is written, and empty
     templated: bool = False  # it is a template, or a member of one
     unseen: bool = False  # nothing is known of it but its name
@@ -565,7 +567,7 @@ class Declarations:
     # namespaces in which names of a namespace are found too
     namespaces: dict[str, tuple[str, ...]] = field(default_factory=dict)
     names: Names = field(default_factory=Names)
-    owners: dict[str, Class] = field(default_factory=dict)  # smart pointers that are named, by type as written
+    owners: dict[str, Class] = field(default_factory=dict)  # smart pointers that are named
     _made: dict[str, bool] = field(default_factory=dict)  # constructors and destructors, by qualified name
     _members: dict[str, bool] = field(default_factory=dict, init=False)  # see `is_member`
     _unseen: dict[str, Class] = field(default_factory=dict, init=False)
@@ -1163,15 +1165,34 @@ class Declarations:
         """
         written = _OWNER.fullmatch(kind)
         if written is None:
-            return next((cls for cls in self.owners.values() if cls.name == kind), None)
-        deleter = self.class_of(written[1].strip())
-        if deleter is None or "operator()" not in deleter.methods or deleter.fields or deleter.bases:
+            return self.owners.get(kind)
+        cls = self.class_of((written[2] or written[1]).strip())
+        if cls is None or not (self._deletes(cls) if written[2] is None else self._is_deleter(cls)):
             return None
-        if kind not in self.owners:
-            name = "unique_ptr_" + "_".join(WORDS.findall(kind.partition("<")[2]))
+        held = written[1] if written[2] is not None else ""
+        name = "_".join(("unique_ptr", *WORDS.findall(held), *WORDS.findall(cls.name)))
+        if name not in self.owners:
             methods = {name, f"~{name}", "get", "release", "reset"}
-            self.owners[kind] = Class(name, methods=methods, start=deleter.start, deleter=f"{deleter.name}::operator()")
-        return self.owners[kind]
+            special = "operator()" if held else cls.destructor
+            self.owners[name] = Class(name, methods=methods, start=cls.start, deleter=f"{cls.name}::{special}")
+        return self.owners[name]
+
+    def owned(self, text: bytes, let_go: Set[str]) -> dict[str, bool]:
+        """`ir.Module.owned` of a file with this text, in which these smart pointers are let go."""
+        met = {
+            cls.deleter.split("::")[-2]: cls.name not in let_go for cls in self.owners.values() if "::~" in cls.deleter
+        }
+        return dict.fromkeys((one.decode().rpartition("::")[2] for one in _OWNS.findall(text)), False) | met
+
+    @staticmethod
+    def _is_deleter(cls: Class) -> bool:
+        """Whether an object of a class can be called, and holds nothing."""
+        return "operator()" in cls.methods and not cls.fields and not cls.bases
+
+    def _deletes(self, cls: Class) -> bool:
+        """Whether `delete` of an object of a class runs something, and gives its memory back to the library."""
+        memory = any(method.startswith("operator delete") for one in self._and_bases(cls) for method in one.methods)
+        return self.has(cls, cls.destructor) and not cls.templated and not memory
 
     def sole_owner(self, described: str, deleter: str, start: int) -> Class:
         """The class of a smart pointer that is given its deleter where it is declared, of that object alone."""
@@ -1676,6 +1697,7 @@ def _declaration(
             one = found.renamed(one)
             if cls is not None:
                 cls.methods.add(one.name)
+                cls.virtual |= one.name == cls.destructor and _is_virtual(child)
             found.prototypes.add(one.name)
             _offers(found, node, one, text, namespace, cls)
             listed = parameters(one.parameters, text, found)
@@ -1783,9 +1805,19 @@ def _defaulted(found: Declarations, cls: Class | None, namespace: str, one: Decl
         given = parameters(one.parameters, text, found) if one.parameters is not None else ()
         owner.defaulted |= one.parameters is not None and not given
         owner.copied |= len(given) == 1
-    elif cls is None:
+    elif cls is None or _is_virtual(one.node):
         owner.ended = True
+        owner.virtual |= cls is not None
+        owner.methods |= {special} if cls is not None else set()  # what is derived may have more to end
     return True
+
+
+def _is_virtual(declared: Node) -> bool:
+    """Whether a member function is declared as virtual where its declaration begins (C++17, 13.3 [class.virtual])."""
+    node: Node | None = declared
+    while node is not None and node.type not in ("function_definition", "declaration", "field_declaration"):
+        node = node.parent
+    return node is not None and any(child.type in ("virtual", "virtual_function_specifier") for child in node.children)
 
 
 def _owner_behind(found: Declarations, scope: str, namespace: str) -> Class | None:
@@ -1865,6 +1897,7 @@ def _function(
             return
     if cls is not None:
         cls.methods.add(one.name)
+        cls.virtual |= one.name == cls.destructor and _is_virtual(node)
         cls.idle |= one.name == cls.destructor and body is not None and body.named_child_count == 0
     listed = parameters(one.parameters, text, found) if one.parameters is not None else ()
     _offers(found, node, one, text, namespace, cls)

@@ -127,11 +127,14 @@ def _leaves_it(node: Node, text: bytes, uses: Uses) -> bool:
 
 def functions(owner: Class, path: str) -> Iterator[ir.Function]:
     """The member functions of a smart pointer, each at an offset of its own in the file that names the type."""
-    given = ir.Param("p", "void *", default=NULL, optional=True)
+    deleted = owner.deleter.partition("::~")
+    kind = f"{deleted[0]} *" if deleted[1] else "void *"  # `std::default_delete` ([unique.ptr.dltr.dflt])
+    given = ir.Param("p", kind, default=NULL, optional=True)
 
     def made(number: int, name: str, params: tuple[ir.Param, ...], returns: str, *body: ir.Stmt) -> ir.Function:
         span = ir.Span(path, owner.start + number, owner.start + number)
-        return ir.Function(f"{owner.name}::{name}", params, body, span, True, owner.name, {}, (), returns)
+        kinds = {"%old": kind, "p": kind}
+        return ir.Function(f"{owner.name}::{name}", params, body, span, True, owner.name, kinds, (), returns)
 
     def assign(target: ir.Expr, value: ir.Expr) -> ir.Assign:
         return ir.Assign(target, value, ir.Span(path, owner.start, owner.start))
@@ -139,14 +142,17 @@ def functions(owner: Class, path: str) -> Iterator[ir.Function]:
     def delete(place: ir.Expr) -> ir.If:
         span = ir.Span(path, owner.start, owner.start)
         site = ir.Site(span, "", "", ";", blocked="a smart pointer calls its deleter")
-        call = ir.Call(owner.deleter, (place,), span, span, span.end, site)
-        return ir.If(ir.Test("nonnull", place, "it holds something"), (call,), (), span)
+        body: ir.Block = (ir.Call(owner.deleter, (place,), span, span, span.end, site),)
+        if deleted[1]:
+            end = ir.Call(owner.deleter, (), span, span, span.end, site, (), Deref(place))
+            body = (end, ir.Call("operator delete", (place,), span, span, span.end, site))
+        return ir.If(ir.Test("held", place, "it holds something"), body, (), span)
 
     def give(value: ir.Expr) -> ir.Return:
         return ir.Return(value, ir.Span(path, owner.start, owner.start))
 
     yield made(0, owner.constructor, (given,), "void", assign(_HELD, _NEW))
-    yield made(1, owner.destructor, (), "void", delete(_HELD))
+    yield made(1, owner.destructor, (), "void", assign(_OLD, _HELD), delete(_OLD))
     yield made(2, "get", (), "void *", give(_HELD))
     yield made(3, "release", (), "void *", assign(_OLD, _HELD), assign(_HELD, NULL), give(_OLD))
     yield made(4, "reset", (given,), "void", assign(_OLD, _HELD), assign(_HELD, _NEW), delete(_OLD))

@@ -54,15 +54,21 @@ MOVES = {
     "an array": "int main() { U u[2]; for (int i = 0; i < 2; ++i) u[i] = make(4); k<<<1, 1>>>(u[1].get()); }",
     "a temporary": "int main() { k<<<1, 1>>>(make(4).get()); }",
     "under a condition": "int main(int c, char **) { U u; if (c > 1) u = make(4); if (u) k<<<1, 1>>>(u.get()); }",
+    "in a vector": """int main() {
+        std::vector<U> v; U u = make(4); v.push_back(std::move(u)); k<<<1, 1>>>(v[0].get()); }""",
+    "made in a vector": "int main() { std::vector<U> v; v.emplace_back(make(4)); k<<<1, 1>>>(v[0].get()); }",
     "returned by its name": """U other() { U u = make(4); k<<<1, 1>>>(u.get()); return u; }
         int main() { U u = other(); k<<<1, 1>>>(u.get()); }""",
 }
 STAYS = {
     "given to a function that is not seen": "int main() { U u = make(4); unseen(std::move(u)); }",
     "lent to a function that is not seen": "int main() { U u = make(4); unseen_reference(u); }",
-    "in a container": """int main() {
-        std::vector<U> v; U u = make(4); v.push_back(std::move(u)); k<<<1, 1>>>(v[0].get()); }""",
-    "made in a container": "int main() { std::vector<U> v; v.emplace_back(make(4)); k<<<1, 1>>>(v[0].get()); }",
+    "in a container": """#include <deque>
+        int main() { std::deque<U> v; U u = make(4); v.push_back(std::move(u)); k<<<1, 1>>>(v[0].get()); }""",
+    "made in a container": """#include <list>
+        int main() { std::list<U> v; v.emplace_back(make(4)); k<<<1, 1>>>(v.front().get()); }""",
+    "in a vector that is handed on": """void unseen(std::vector<U> &v);
+        int main() { std::vector<U> v; v.emplace_back(make(4)); k<<<1, 1>>>(v[0].get()); unseen(v); }""",
     "in a lambda": "int main() { U u = make(4); auto f = [v = std::move(u)] { k<<<1, 1>>>(v.get()); }; f(); }",
     "in a pair": "int main() { U u = make(4); auto p = std::make_pair(std::move(u), 1); k<<<1, 1>>>(p.first.get()); }",
     "in a shared pointer": """int main() {

@@ -198,7 +198,9 @@ class Program:
         return list(dict.fromkeys((*found, *others)))
 
     def is_owner(self, kind: str) -> bool:
-        """Whether a type is a smart pointer of which each use and each end is lowered, in all files."""
+        """Whether a type is a smart pointer or a vector of which each use and each end is lowered, in all files."""
+        if kind.endswith(f", {ir.ENDED}>"):
+            return True
         found = _OWNER.fullmatch(kind)
         return found is not None and self.kept("owned", self._owned).get(last(found[1]), False)
 

@@ -7,6 +7,10 @@ from collections.abc import Mapping, Sequence
 
 SHRUNK = "<shrunk>"
 """A field of a container that some of its elements have left: none can be named by its place any more."""
+MOVES, COPIES = "the vector moves its elements", "the vector moves or copies its elements"
+"""The texts of tests behind which a vector gets other memory: each element ends when another one is made of it."""
+ENDED = "%ended"
+"""In the type of a vector, behind that of its elements: each of these ends where the function says so."""
 SIZE = "<size>"
 """A field of a container of C++: how many elements it has, where that is known. It is only found out for those whose
 elements may be addresses or handles.

@@ -100,6 +100,9 @@ class Allocations(Roles):
         expr = args.one("free")
         values = self._addresses(state, expr)
         objects = self._freed(values)
+        if self.growing:  # an element that was copied, or of which the copy has the same memory
+            text = "is freed where a vector moves its elements to other memory"
+            self.obstacle(self.mask(values), "escapes", text, call.span)
         # unseen code calls the function that is run: what that leaves itself is work of its caller
         running = {id(frame.function) for frame in self.frames} if self._callers_work is not None else set[int]()
         if unseen := next((f.name for f in self.classes.leaving_work if id(f) not in running), ""):

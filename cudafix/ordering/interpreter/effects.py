@@ -35,6 +35,8 @@ _PAGEABLE = frozenset({"host", "external", "registered"})  # as far as anybody k
 _NOT_PAGEABLE = frozenset({"pinned", "mapped", "managed"})
 
 
+# what has no element afterwards (C++17, 26.2.3 [sequence.reqmts])
+_CLEARED = re.compile(r"std::(?:vector|deque|list|forward_list)\s*<")
 _KEEPS_SIZE = frozenset(
     "size empty max_size capacity begin end cbegin cend rbegin rend crbegin crend data front back at operator[] "
     "reserve shrink_to_fit fill swap".split()
@@ -208,6 +210,8 @@ class Effects(Allocations):
             places = self.cells(after, ir.Deref(expr)) or self.cells(after, expr)  # or it takes a reference
             after.env.write(places, frozenset({mem.OTHER}))
             self.overwritten(after, places)
+        if call.receiver is not None and call.callee == "clear" and _CLEARED.match(self.type_of(call.receiver)):
+            after.env.forget_inside(self.cells(after, call.receiver))
         if self.sized:
             self._sizes_change(call, api, after)
         self._keep(call, api, args, after)

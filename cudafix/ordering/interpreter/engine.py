@@ -17,6 +17,7 @@ from cudafix.ir.link import Program, last
 from cudafix.models import Tables
 from cudafix.ordering.facts import paths, ranges
 from cudafix.ordering.facts.any_time import AnyTime
+from cudafix.ordering.facts.handing_over import hands_over
 from cudafix.ordering.facts.pageable import has_its_own, shows_elements_of_others
 from cudafix.ordering.facts.paths import array_of
 from cudafix.ordering.facts.plain import NUMBERS, beside_elements, stored_as_bytes
@@ -891,8 +892,21 @@ class Engine(Chosen):
         elif stmt.test.kind in ("nonnull", "null") and stmt.test.place is not None:
             some, none = (then, other) if stmt.test.kind == "nonnull" else (other, then)
             self._refine(some, none, stmt.test.place)
-        one, two = self.block(stmt.then, then), self.block(stmt.other, other)
-        return self._met(one, two, stmt, self.loops)
+        moves = stmt.test.text in (ir.MOVES, ir.COPIES)
+        if stmt.test.text == ir.MOVES and self._leaves_nothing(stmt):
+            return state
+        self.growing += moves
+        one = self.block(stmt.then, then)
+        self.growing -= moves
+        return self._met(one, self.block(stmt.other, other), stmt, self.loops)
+
+    def _leaves_nothing(self, stmt: ir.If) -> bool:
+        """Whether a vector of this class is the same when it has moved its elements."""
+        calls = (s for s in walk(stmt.then) if isinstance(s, ir.Call) and "::~" in s.callee)
+        return all(self._hands_over(call.callee.rpartition("::")[0]) for call in calls)
+
+    def _hands_over(self, cls: str) -> bool:
+        return self.program.kept(f"hands over {cls}", lambda: hands_over(self.program, self.tables, cls))
 
     def _holds(self, state: State, test: ir.Test) -> bool | None:
         """Whether an owner holds an object; None where it may or may not. What `new` returns is not null (C++17,
@@ -1064,6 +1078,8 @@ class Engine(Chosen):
             if is_family and not stmt.range.startswith(ir.KEYS) and (bounds := self.range_of(stmt, state)) is not None:
                 if not any(map(ranges.is_size, stmt.bounds)):
                     return self._family(stmt, bounds, state)
+                if bounds == "0:0":  # of an empty container
+                    return state
                 start = state.copy()
                 end = self._family(stmt, bounds, state)
                 if end is None or self.range_of(stmt, end) == bounds:

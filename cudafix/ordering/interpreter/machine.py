@@ -151,6 +151,7 @@ class Machine:
         self.in_round: dict[tuple[str, ...], Bits] = {}
         self.in_rounds_before: dict[tuple[str, ...], Bits] = {}
         self.loops = 0
+        self.growing = 0  # where a vector moves its elements
         self.works_elsewhere = False  # a host thread was started that may work on the device
         self.steps = 0
         self.nesting = 0  # how many blocks are around here

@@ -126,7 +126,9 @@ class Blocks(Calls):
                     test = ir.Test("held", scope.owners[variable], "it holds something")
                     self.emit(ir.If(test, (call,), (), span))
                 else:
-                    self.emit(call if index is None else ir.Loop((call,), span, index=index, range=count))
+                    bounds = (ir.Field(variable, ir.SIZE),) if "{}" in count else ()
+                    loop = ir.Loop((call,), span, index=index, range=count, bounds=bounds)
+                    self.emit(call if index is None else loop)
 
     def body_of(self, node: Node | None, breaks: bool = False, continues: bool = False, catches: bool = False) -> Block:
         """The block of a branch or loop body, which may be one statement without braces."""

@@ -74,6 +74,7 @@ _CHANGES = frozenset(
 )
 _GET_REFERENCE = re.compile(r"(?:std::)?get<[^<>]*&\s*>")
 _OF_REFERENCES = re.compile(r"(?:const )?(?:(?:cuda::)?std::|thrust::)?(?:tuple|pair)\s*<.*&[^<>]*>")
+_FILLS_A_ROW = frozenset(("push_back", "emplace_back", "reserve", "pop_back", "clear"))
 _COPIES = frozenset(("assign", "insert", "insert_after"))
 _PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")
 _STD_CONTAINER = re.compile(r"(?:std::)?(?:vector|array|string|span|deque|basic_string)\b")
@@ -829,6 +830,8 @@ class Calls(Initializers):
             self.begin_unseen(node, receiver, kind)
         if not arrow and isinstance(receiver, Var) and receiver.name in self.owning and name == "get":
             return receiver
+        if not arrow and isinstance(receiver, Var) and receiver.name in self.rows and name in _FILLS_A_ROW:
+            return self._of_row(node, name, receiver, arguments)
         if not arrow and isinstance(receiver, Var) and receiver.name in self.optional:
             return self._of_optional(node, name, receiver, arguments)
         if name in self.file.macros:
@@ -837,7 +840,8 @@ class Calls(Initializers):
         cls = self.file.index.class_of(kind) if kind else None
         if cls is not None and cls.deleter:
             values, _ = self.arguments(arguments)
-            if name in cls.methods:
+            element = isinstance(receiver, Index) and isinstance(receiver.base, Var) and receiver.base.name in self.rows
+            if name in cls.methods and not (name == "release" and element):  # which one is left empty, is not known
                 return self._of_owner(node, cls, name, values, receiver)
             return self.let_go(node, "a smart pointer that is handed on", cls, (receiver, *values))
         if cls is not None:
@@ -904,6 +908,50 @@ class Calls(Initializers):
         if name == "resize":
             self.takes_size(node, receiver, values)
         return result
+
+    def _of_row(self, node: Node, name: str, place: Var, arguments: Node | None) -> Expr:
+        """A method of a local vector that makes, moves or ends elements ([vector.capacity], [vector.modifiers])."""
+        cls, span = self.rows[place.name], self.span(node)
+        at = Span(span.path, span.end - 1, span.end - 1)
+        values, spans = self.arguments(arguments)
+        whole = self.place.span if self.place is not None else span  # something may be put in front of the statement
+        unsaid = Site(at, "", "", ";", blocked="a vector ends what it holds")
+
+        def end(element: Expr) -> ir.Call:
+            return ir.Call(f"{cls.name}::{cls.destructor}", (), at, at, at.end, unsaid, (), element)
+
+        def each(body: Callable[[Expr], ir.Block]) -> ir.Loop:
+            index = self.temporary("size_t")
+            return ir.Loop(body(Index(place, index)), whole, index=index, range="0:{}", bounds=(Field(place, ir.SIZE),))
+
+        def moved(element: Expr) -> ir.Block:
+            new = self.temporary(cls.name)
+            made = self.collect(lambda: self.moves(node, new, cls, element))
+            return (*made, end(element), ir.Assign(element, new, at))
+
+        if name == "clear":
+            self.emit(each(lambda element: (end(element),)))
+        elif name == "pop_back":
+            self.emit(end(Index(place, Opaque(()))))
+        elif not self.moves_idly(cls):
+            self.emit(ir.If(ir.Test("other", None, self.when_it_grows(cls)), (each(moved),), (), whole))
+        left: Expr | None = None
+        if name in ("push_back", "emplace_back"):
+            made = self.temporary(cls.name)
+            own = self.file.index.class_of(self.type_of(values[0])) if len(values) == 1 else None
+            if own is cls and not cls.deleter:
+                self.moves(node, made, cls, values[0])
+                left = values[0] if is_temporary(values[0]) and not self.moves_idly(cls) else None
+            else:
+                self.initialize(node, made, cls.name, values, spans)
+            values = (made,)
+        start = Span(span.path, span.start, span.start)
+        self.emit(ir.Call(name, values, span, start, at.end, self.site(node), (), place))
+        if name == "clear":
+            self.emit(ir.Assign(Field(place, ir.SIZE), Const("0"), at))
+        if left is not None:
+            self.emit(end(left))
+        return Opaque(())
 
     def _of_optional(self, node: Node, name: str, place: Var, arguments: Node | None) -> Expr:
         """A method of a local optional object ([optional.assign], [optional.observe])."""

@@ -187,6 +187,7 @@ class Expressions:
         self.storage: set[str] = set()  # arrays and containers of a file that pins memory
         self.views: set[str] = set()  # the variables that got what a method of an object that is not seen returns
         self.owning: set[str] = set()  # the smart pointers that read as pointers to local objects
+        self.rows: dict[str, Class] = {}  # the vectors that end their elements where that is lowered
         self.optional: dict[str, Optional] = {}  # the optional objects that read as pointers to what they hold
         self.numbers: dict[str, str] = {}  # the integers that local constants are
         self.extents: dict[str, str] = {}  # how many elements local arrays have, where it is an integer
@@ -416,6 +417,7 @@ class Expressions:
         self.extents.pop(resolved, None)
         self.owning.discard(resolved)
         self.optional.pop(resolved, None)
+        self.rows.pop(resolved, None)
         self.used[resolved] = kind
         self.types[resolved] = kind + " &" * reference
         if reference:

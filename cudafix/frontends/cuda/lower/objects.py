@@ -677,6 +677,47 @@ class Objects(Expressions):
         else:
             self.let_go(node, "what a smart pointer becomes", cls, (place, value))
 
+    def moves_idly(self, cls: Class) -> bool:
+        """Whether an object takes over another one, member by member, and the end of that does nothing then: a smart
+        pointer, or a class that has no more than those (C++17, 15.8.1 [class.copy.ctor] 8, [unique.ptr.single.ctor]).
+        """
+        index = self.file.index
+        if cls.deleter:
+            return True
+        if cls.destructor in cls.methods or self.copies(cls) or index.declares_copy(cls, ASSIGNMENT) or cls.unseen:
+            return False
+        return (
+            not cls.bases
+            and not cls.copied
+            and not cls.assigned
+            and all(self.moves_idly(part) and not count for _, part, count in index.parts(cls))
+        )
+
+    def when_it_grows(self, cls: Class) -> str:
+        """How a vector of a class gets its elements into other memory: where the class can be copied, and its move may
+        throw, it copies them ([vector.modifiers] 2).
+        """
+        taken = [p for p in self._only_parameters(cls) if self.file.index.class_of(p.type) is cls]
+        return ir.MOVES if cls.uncopied or all(param.rvalue for param in taken) else ir.COPIES
+
+    def moves(self, node: Node, place: Expr, cls: Class, value: Expr) -> None:
+        """An object is made of another one, which is there afterwards, too, and has to end."""
+        if self.moves_idly(cls):
+            self.emit(ir.Assign(place, value, self.span(node)))
+            self._left_empty(node, cls, value)
+        elif self.copies(cls):
+            self._construct_by(node, place, cls, (value,), ())
+        else:
+            self._copy_by_parts(node, place, cls, value)
+
+    def _left_empty(self, node: Node, cls: Class, value: Expr) -> None:
+        """The smart pointers in an object that was moved from hold nothing."""
+        for name, part, _ in self.file.index.parts(cls):
+            if part.deleter:
+                self.emit(ir.Assign(Field(value, name), NULL, self.span(node)))
+            else:
+                self._left_empty(node, part, Field(value, name))
+
     def hands_on(self, node: Node, value: Expr) -> None:
         """A smart pointer is given to somebody who may take it over, or not."""
         cls = self.owner(value)
@@ -1309,6 +1350,9 @@ class Objects(Expressions):
             else:
                 bounds = self.marked("0:" + count, frozenset(_NAME.findall(count)))
                 self.counts[base] = bounds
-            self.emit(ir.Loop((call,), span, index=index, range=bounds))
+            whole = (
+                self.place.span if self.place is not None else span
+            )  # something may be put in front of the statement
+            self.emit(ir.Loop((call,), whole, index=index, range=bounds))
         else:
             self.emit(call)

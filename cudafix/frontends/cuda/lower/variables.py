@@ -425,7 +425,7 @@ class Variables(Blocks):
             return
         if value is not None and self._sole_object(one, node, value):
             return
-        if self._optional_object(one, node, value):
+        if self._optional_object(one, node, value) or self._row(one, node, value):
             return
         if value is None:
             cls = self.file.index.class_of(kind) if not one.array and not is_pointer(kind) else None
@@ -652,6 +652,30 @@ class Variables(Blocks):
             self.scopes[-1].owners[held] = var
         self.owning.add(var.name)
         self.optional[var.name] = Optional(held, cls, written)
+        self.file.owned.add((written.start_byte, written.end_byte))
+        return True
+
+    def _row(self, one: Declared, node: Node, value: Node | None) -> bool:
+        """A local vector of objects with a destructor, which only this function fills and empties, where the text says
+        so ([vector]).
+        """
+        around, found = node.parent if value is not None else node, owners.ROW.fullmatch(one.type)
+        around = around if around is not None and around.type == "declaration" else node.parent
+        written = around.child_by_field_name("type") if around is not None else None
+        cls = self.file.index.class_of(found[1].strip()) if found is not None else None
+        if cls is None or found is None or written is None or one.array or self.raw(written) != one.type:
+            return False
+        if around is None or len(around.children_by_field_name("declarator")) != 1 or _allocator(one.type):
+            return False
+        if (value is not None and self.raw(value) not in ("{}", "()")) or not self.file.index.has(cls, cls.destructor):
+            return False
+        if not self._is_left_alone(one, owners.IN_A_ROW):
+            return False
+        var = self.declare(one.name, f"std::vector<{found[1].strip()}, {ir.ENDED}>", one.node)
+        self.emit(ir.Declare(var, self.types[var.name], False, self.span(node)))
+        self.takes_size(node, var, ())
+        self.scopes[-1].destroyed.append((var, cls, "0:{}"))
+        self.rows[var.name] = cls
         self.file.owned.add((written.start_byte, written.end_byte))
         return True
 

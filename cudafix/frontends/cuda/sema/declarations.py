@@ -464,6 +464,7 @@ class Class:
     assigned: bool = False  # it writes an assignment, beside others
     ended: bool = False  # it writes the destructor that the class declares, or that of a specialization
     compared: set[str] = field(default_factory=set)  # the comparisons that the compiler writes, `= default`
+    uncopied: bool = False  # its constructor that copies an object is deleted
     virtual: bool = False  # it declares its destructor as virtual
     idle: bool = False  # its destructor is written, and empty
     templated: bool = False  # it is a template, or a member of one
@@ -1889,6 +1890,9 @@ def _function(
     if one is None or declarator is None:
         return
     one = found.renamed(one)
+    if cls is not None and one.name == cls.constructor and any(c.type == "delete_method_clause" for c in node.children):
+        given = parameters(one.parameters, text, found) if one.parameters is not None else ()
+        cls.uncopied |= len(given) == 1 and given[0][0].constant
     if any(child.type == "default_method_clause" for child in node.children):
         if _defaulted(found, cls, namespace, one, text):
             return

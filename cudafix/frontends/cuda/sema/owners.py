@@ -28,6 +28,8 @@ GIVEN = re.compile(r"(?:std::)?(shared_ptr|unique_ptr)\s*<.*>", re.DOTALL)
 ALONE = re.compile(r"(?:std::)?(?:shared_ptr|unique_ptr)\s*<\s*([\w:]+)\s*>")
 """The type of a smart pointer that deletes an object of a class."""
 MAKES = re.compile(r"(?:std::)?make_(?:unique|shared)\s*<\s*([\w:]+)\s*>")
+ROW = re.compile(r"(?:std::)?vector\s*<\s*(.*\w[\s>]*)>", re.DOTALL)
+"""The type of a vector."""
 OPTIONAL = re.compile(r"std::optional\s*<\s*([\w:]+)\s*>")
 """The type of an optional object of a class."""
 
@@ -48,6 +50,7 @@ class Uses(NamedTuple):
     empty: frozenset[bytes] = frozenset()  # what it is assigned to be empty
     compares: frozenset[str] = frozenset(("&&", "||"))
     subscripts: bool = False
+    takes: frozenset[str] = frozenset()  # methods with arguments
 
 
 _POINTERS = frozenset(("==", "!=", "&&", "||"))
@@ -57,6 +60,14 @@ HELD = KEPT._replace(calls=KEPT.calls | {"reset"}, empty=frozenset((b"nullptr",)
 """Of a smart pointer ([unique.ptr], [util.smartptr.shared])."""
 PERHAPS = Uses(frozenset(("value", "has_value", "reset")), frozenset(("emplace",)), frozenset((b"std::nullopt",)))
 """Of an optional object, which is in the optional: nothing copies or moves it ([optional.optional])."""
+
+IN_A_ROW = Uses(
+    frozenset("size empty capacity clear pop_back front back".split()),
+    frozenset(("push_back", "emplace_back", "reserve")),
+    subscripts=True,
+    takes=frozenset(("at",)),
+)
+"""Of a vector, which ends its elements ([vector])."""
 
 
 def makes_no_other(name: bytes, declaration: Node, text: bytes, uses: Uses = HELD) -> bool:
@@ -105,7 +116,7 @@ def _leaves_it(node: Node, text: bytes, uses: Uses) -> bool:
             given = call.child_by_field_name("arguments")
             if called in uses.makes:
                 return call.parent is not None and call.parent.type == "expression_statement"
-            return called in uses.calls and given is not None and not given.named_children
+            return called in uses.takes or (called in uses.calls and given is not None and not given.named_children)
         case "pointer_expression":
             return sign == "*"
         case "subscript_expression":
@@ -121,6 +132,8 @@ def _leaves_it(node: Node, text: bytes, uses: Uses) -> bool:
             return sign == "=" and empty and alone and around.child_by_field_name("left") == node
         case "conditional_expression":
             return around.child_by_field_name("condition") == node
+        case "for_range_loop":
+            return around.child_by_field_name("right") == node
         case kind:
             return kind == "condition_clause"
 

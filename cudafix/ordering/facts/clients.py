@@ -226,9 +226,7 @@ def _made_out_of_sight(program: Program, graph: _Graph, manages: set[int]) -> se
     for function in program.functions():
         inside.update(function.types.values())
         for stmt in walk(function.body):
-            if isinstance(stmt, ir.Declare) and stmt.array:
-                kinds.add(stmt.type)
-            elif isinstance(stmt, ir.Call) and stmt.template_args and not stmt.callee.startswith("operator new"):
+            if isinstance(stmt, ir.Call) and stmt.template_args and not stmt.callee.startswith("operator new"):
                 inside.add(f"<{stmt.template_args}>")
     found = {cls for cls in special if any(last(kind.removeprefix("struct ").strip()) == cls for kind in kinds)}
     for kind in kinds | inside:

@@ -754,9 +754,9 @@ class Calls(Initializers):
         result: Expr | None = target
         made = self._made_by(node, callee)
         if target is None and (used or made is not None):
-            result = self.temporary(made.name if made is not None else kind)
+            result = self.temporary(made.type if made is not None else kind)
         elif isinstance(target, Var) and self.types.get(target.name, "auto").startswith("auto"):
-            known = made.name if made is not None else kind if kind.startswith("std::") else ""
+            known = made.type if made is not None else kind if kind.startswith("std::") else ""
             if "::" not in callee and not kind.endswith("&") and self.file.index.class_of(kind.strip(" *")) is not None:
                 known = known or kind
             if not known and receiver is None and "::" in callee and callee.rpartition("::")[2][:1].isupper():

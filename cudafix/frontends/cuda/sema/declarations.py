@@ -484,6 +484,12 @@ class Class:
     def destructor(self) -> str:
         return "~" + self.constructor
 
+    @property
+    def type(self) -> str:
+        """How an object of it is declared."""
+        deleted, ends, _ = self.deleter.partition("::~")
+        return f"std::unique_ptr<{deleted}>" if ends else self.name
+
 
 @dataclass(slots=True)
 class Definition:

@@ -16,7 +16,7 @@ from cudafix.ir import device_code
 
 T = TypeVar("T")
 
-_OWNER = re.compile(r"(?:std::)?unique_ptr\s*<\s*([\w:]+)\s*>(?: &)?")
+_OWNER = re.compile(r"(?:const )?(?:std::)?unique_ptr\s*<\s*([\w:]+)\s*>(?: &)?")
 
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 """How the names of files end that are compiled on their own."""

@@ -1078,7 +1078,7 @@ class Engine(Chosen):
             if is_family and not stmt.range.startswith(ir.KEYS) and (bounds := self.range_of(stmt, state)) is not None:
                 if not any(map(ranges.is_size, stmt.bounds)):
                     return self._family(stmt, bounds, state)
-                if bounds == "0:0":  # of an empty container
+                if bounds == "0:0" and not stmt.condition:  # of an empty container
                     return state
                 start = state.copy()
                 end = self._family(stmt, bounds, state)

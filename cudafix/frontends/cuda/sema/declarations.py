@@ -97,6 +97,10 @@ _FUNCTION_PARAMETER = re.compile(
 _ANGLES = re.compile(rb"[<>;{]")
 _NAMED = re.compile(rb"[\s&*]*[A-Za-z_]")
 _ARRAY_MADE = re.compile(rb"\bmake_(?:unique|shared)\w*\s*<\s*([\w:]+)\s*\[")
+# `typedef A Row[4];`, `using Row = A[4];`: the elements of a variable of such a type are not lowered
+_ARRAY_NAMED = re.compile(
+    rb"\b(?:typedef|using\s+\w+\s*=)\s*(?:(?:const|struct|class)\s+)*([A-Za-z_][\w:]*)(?:\s*<[^;{}]*>)?(?:\s+\w+)?\s*\["
+)
 _LOCAL_CLASS = re.compile(rb"\b(?:struct|class|union)\b[^;(){}]*\{")
 _CALLS = re.compile(r"[\w>\])}]\s*\(")  # not the parenthesis of `n - (k - 1)`
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
@@ -662,7 +666,7 @@ class Declarations:
         """
         texts = list(texts)
         words = {word for text in texts for word in _arguments(_KEEPS.sub(b"(", text))}
-        words |= {word for text in texts for word in _ARRAY_MADE.findall(text)}
+        words |= {word for text in texts for one in (_ARRAY_MADE, _ARRAY_NAMED) for word in one.findall(text)}
         kept = {word for text in texts for word in _arguments(text)}
         found = frozenset(self._classes_of(words))
         return found | {""} if any(map(_MEASURED_ARGUMENT.search, texts)) else found, frozenset(self._classes_of(kept))

@@ -255,7 +255,8 @@ MADE = {
 def test_an_object_that_somebody_else_makes_counts_too(made: str) -> None:
     declarations, statements = MADE[made]
     seen = "{ Filter own; own.go(own.s_); cudaDeviceSynchronize(); }"
-    text = f"int main() {{ cudaStream_t other; cudaStreamCreate(&other); {seen} {statements} return 0; }}"
+    stream = "cudaStream_t other; cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);"
+    text = f"int main() {{ {stream} {seen} {statements} return 0; }}"
     report = analyze(FILTER + declarations + text)
     assert not [f for f in report.findings if f.safety is Safety.PROVEN]
     assert report.refusals

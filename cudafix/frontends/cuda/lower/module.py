@@ -176,7 +176,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         _declared_alone(found),
         frozenset((*_signature(one), one.internal) for one in found.functions),
         ended_virtually=frozenset(cls.name for cls in found.classes.values() if cls.virtual),
-        owned=found.owned(text, file.let_go) if b"unique_ptr" in text else {},
+        owned=found.owned(text, file.let_go) if found.owners or b"unique_ptr" in text else {},
     )
 
 

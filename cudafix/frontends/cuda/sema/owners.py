@@ -1,9 +1,9 @@
 """Smart pointers with a deleter that is seen, as classes with the functions that the standard gives them: a
-`std::unique_ptr` with a functor or of an object that it deletes (C++17, 23.11.1.2 [unique.ptr.single]), and a local `std::unique_ptr` or
-`std::shared_ptr` that is given a function, a lambda or a functor where it is declared and of which no other owner is
-made (23.11.2.2.2 [util.smartptr.shared.dest]: then its end is the last owner's). What it holds stands in the object's
-own place, so that `*p`, `p[i]` and `p->x` read as they do for a pointer. That it holds nothing stays possible wherever
-it ends, so that no order is built on the wait of a `cudaFree` in a deleter.
+`std::unique_ptr` with a functor or of an object that it deletes (C++17, 23.11.1.2 [unique.ptr.single]), and a local
+`std::unique_ptr` or `std::shared_ptr` that is given a function, a lambda or a functor where it is declared and of which
+no other owner is made (23.11.2.2.2 [util.smartptr.shared.dest]: then its end is the last owner's). What it holds stands
+in the object's own place, so that `*p`, `p[i]` and `p->x` read as they do for a pointer. That it holds nothing stays
+possible wherever it ends, unless `new` made that, so that no order is built on the wait of a `cudaFree` in a deleter.
 """
 
 from __future__ import annotations

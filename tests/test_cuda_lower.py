@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from cudafix import ir
 from cudafix.frontends.cuda.lower.module import lower
 from cudafix.frontends.cuda.parse.source import read
-from cudafix.frontends.cuda.sema.declarations import plain_name
+from cudafix.frontends.cuda.sema.type_texts import plain_name
 from cudafix.ir.dump import dump
 from cudafix.pipeline.tree import Tree
 

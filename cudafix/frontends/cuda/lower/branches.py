@@ -17,10 +17,8 @@ from cudafix.frontends.cuda.lower.terms import (
 )
 from cudafix.frontends.cuda.lower.variables import Variables
 from cudafix.frontends.cuda.sema import sites
-from cudafix.frontends.cuda.sema.declarations import (
-    declared,
-    is_pointer,
-)
+from cudafix.frontends.cuda.sema.declarators import declared
+from cudafix.frontends.cuda.sema.type_texts import is_pointer
 from cudafix.ir import (
     Block,
     Test,

@@ -17,15 +17,7 @@ from cudafix.frontends.cuda.lower.terms import deref, is_temporary, matters, opa
 from cudafix.frontends.cuda.preprocess.macros import Macro, variadic_name
 from cudafix.frontends.cuda.preprocess.macros import words as words_in
 from cudafix.frontends.cuda.sema import sites
-from cudafix.frontends.cuda.sema.declarations import (
-    NUMBER_OBJECT,
-    WIDE,
-    elements,
-    is_pointer,
-    plain_name,
-    pointee,
-    tidy,
-)
+from cudafix.frontends.cuda.sema.declarations import NUMBER_OBJECT
 from cudafix.frontends.cuda.sema.names import (
     COMPARING,
     EVALUATES,
@@ -36,6 +28,7 @@ from cudafix.frontends.cuda.sema.names import (
     QUIET,
     UNEVALUATED,
 )
+from cudafix.frontends.cuda.sema.type_texts import WIDE, elements, is_pointer, plain_name, pointee, tidy
 from cudafix.ir import NULL, Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
 from cudafix.models.number_types import is_number
 from cudafix.models.types import is_standard

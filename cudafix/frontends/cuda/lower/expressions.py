@@ -25,11 +25,12 @@ from cudafix.frontends.cuda.lower.terms import (
 )
 from cudafix.frontends.cuda.preprocess.macros import Macro
 from cudafix.frontends.cuda.sema import sites
-from cudafix.frontends.cuda.sema.declarations import Class, is_pointer, plain_name, pointee
+from cudafix.frontends.cuda.sema.declarations import Class
 from cudafix.frontends.cuda.sema.lookup import Use
 from cudafix.frontends.cuda.sema.names import CASTS, NULLS, PASSES, PURE, STANDARD_STREAMS
 from cudafix.frontends.cuda.sema.owners import Optional
 from cudafix.frontends.cuda.sema.second_names import is_memory_of_a_template
+from cudafix.frontends.cuda.sema.type_texts import is_pointer, plain_name, pointee
 from cudafix.ir import (
     NULL,
     Addr,

@@ -13,7 +13,8 @@ from cudafix import ir
 from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, MAKES, MAX_DEPTH
 from cudafix.frontends.cuda.lower.objects import Objects
 from cudafix.frontends.cuda.lower.terms import opaque
-from cudafix.frontends.cuda.sema.declarations import WIDE, Class, is_pointer
+from cudafix.frontends.cuda.sema.declarations import Class
+from cudafix.frontends.cuda.sema.type_texts import WIDE, is_pointer
 from cudafix.ir import NULL, Addr, Const, Expr, Field, FuncRef, Index, Opaque, Span, Var, template_arguments
 from cudafix.models.number_types import is_number
 

@@ -17,7 +17,7 @@ from cudafix.frontends.cuda.lower.terms import (
     leaves,
     root_of,
 )
-from cudafix.frontends.cuda.sema.declarations import declared
+from cudafix.frontends.cuda.sema.declarators import declared
 from cudafix.ir import (
     Addr,
     Block,

@@ -32,20 +32,13 @@ from cudafix.frontends.cuda.lower.statements import Statements, lower_defaults, 
 from cudafix.frontends.cuda.parse.source import Parsed
 from cudafix.frontends.cuda.preprocess.directives import scan
 from cudafix.frontends.cuda.sema import owners, sites
-from cudafix.frontends.cuda.sema.declarations import (
-    ASSIGNMENT,
-    DEFAULTED_DESTRUCTOR,
-    Class,
-    Declarations,
-    Definition,
-    element_type,
-    index,
-    is_pointer,
-    names_of_numbers,
-)
+from cudafix.frontends.cuda.sema.declarations import DEFAULTED_DESTRUCTOR, Class, Declarations, Definition
+from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT
+from cudafix.frontends.cuda.sema.indexing import index, names_of_numbers
 from cudafix.frontends.cuda.sema.kernels import summarize
 from cudafix.frontends.cuda.sema.retyping import taken_for_others
 from cudafix.frontends.cuda.sema.second_names import of_c_linkage, second_names
+from cudafix.frontends.cuda.sema.type_texts import element_type, is_pointer
 from cudafix.models.measuring import NAMES, named_in
 from cudafix.models.shell import parts_of_commands
 from cudafix.recursion import room

@@ -13,12 +13,12 @@ from cudafix import ir
 from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, MAKES, MAP, MAX_DEPTH, Expressions
 from cudafix.frontends.cuda.lower.terms import deref, is_temporary, opaque
 from cudafix.frontends.cuda.sema import sites
-from cudafix.frontends.cuda.sema.declarations import (
-    ASSIGNMENT,
-    NUMBER_OBJECT,
+from cudafix.frontends.cuda.sema.declarations import NUMBER_OBJECT, Class
+from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT
+from cudafix.frontends.cuda.sema.names import ACTIVE_TYPES, COMPARING
+from cudafix.frontends.cuda.sema.type_texts import (
     SPECIFIERS,
     WORDS,
-    Class,
     element_type,
     is_pointer,
     plain_name,
@@ -26,7 +26,6 @@ from cudafix.frontends.cuda.sema.declarations import (
     text_of,
     tidy,
 )
-from cudafix.frontends.cuda.sema.names import ACTIVE_TYPES, COMPARING
 from cudafix.ir import (
     HANDLES,
     NULL,

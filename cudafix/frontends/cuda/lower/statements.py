@@ -15,24 +15,13 @@ from cudafix.frontends.cuda.lower.loops import Loops
 from cudafix.frontends.cuda.lower.terms import is_temporary, matters, opaque, root_of
 from cudafix.frontends.cuda.preprocess.macros import Macro, joined, pasted
 from cudafix.frontends.cuda.sema import sites
-from cudafix.frontends.cuda.sema.declarations import (
-    ASSIGNMENT,
-    MAKES_OBJECTS,
-    Class,
-    Declarations,
-    Definition,
-    default_value,
-    element_type,
-    extent,
-    hidden_qualifiers,
-    is_pointer,
-    may_refer,
-    plain_name,
-    text_of,
-)
+from cudafix.frontends.cuda.sema.declarations import MAKES_OBJECTS, Class, Declarations, Definition
+from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT, default_value, extent
+from cudafix.frontends.cuda.sema.indexing import hidden_qualifiers
 from cudafix.frontends.cuda.sema.names import NULLS, STANDARD_STREAMS
 from cudafix.frontends.cuda.sema.owners import ALONE
 from cudafix.frontends.cuda.sema.references import OPEN
+from cudafix.frontends.cuda.sema.type_texts import element_type, is_pointer, may_refer, plain_name, text_of
 from cudafix.ir import (
     NULL,
     Addr,

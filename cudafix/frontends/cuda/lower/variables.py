@@ -18,25 +18,13 @@ from cudafix.frontends.cuda.lower.terms import (
     root_of,
 )
 from cudafix.frontends.cuda.sema import owners, sites
-from cudafix.frontends.cuda.sema.declarations import (
-    CLASS_NODES,
-    CONSTANT,
-    WORDS,
-    Class,
-    Declared,
-    base_type,
-    declared,
-    element_type,
-    extent,
-    integer,
-    is_pointer,
-    parameters,
-    pointee,
-    second_argument,
-)
+from cudafix.frontends.cuda.sema.declarations import Class
+from cudafix.frontends.cuda.sema.declarators import CLASS_NODES, CONSTANT, Declared, declared, extent, integer
+from cudafix.frontends.cuda.sema.indexing import base_type, parameters
 from cudafix.frontends.cuda.sema.lookup import of_library, renaming, using
 from cudafix.frontends.cuda.sema.owners import Optional
 from cudafix.frontends.cuda.sema.references import OPEN
+from cudafix.frontends.cuda.sema.type_texts import WORDS, element_type, is_pointer, pointee, second_argument
 from cudafix.ir import (
     NULL,
     Addr,

@@ -10,13 +10,10 @@ from tree_sitter import Language, Node, Query
 from tree_sitter_cuda import language
 
 from cudafix.frontends.cuda.parse.queries import captures as captures_of
-from cudafix.frontends.cuda.sema.declarations import (
-    Declarations,
-    is_pointer,
-    plain_name,
-)
+from cudafix.frontends.cuda.sema.declarations import Declarations
 from cudafix.frontends.cuda.sema.names import CASTS
 from cudafix.frontends.cuda.sema.origins import Origins
+from cudafix.frontends.cuda.sema.type_texts import is_pointer, plain_name
 from cudafix.models.device import device
 from cudafix.models.number_types import is_address_number
 

@@ -15,17 +15,13 @@ from cudafix import ir
 from cudafix.frontends.cuda.parse.queries import captures as captures_of
 from cudafix.frontends.cuda.preprocess.macros import Macro
 from cudafix.frontends.cuda.sema import sites
-from cudafix.frontends.cuda.sema.declarations import (
-    Declarations,
-    Definition,
-    base_type,
-    declared,
-    is_pointer,
-    plain_name,
-)
+from cudafix.frontends.cuda.sema.declarations import Declarations, Definition
+from cudafix.frontends.cuda.sema.declarators import declared
 from cudafix.frontends.cuda.sema.device_addresses import Const, keeps_addresses, made_numbers
+from cudafix.frontends.cuda.sema.indexing import base_type
 from cudafix.frontends.cuda.sema.names import CASTS
 from cudafix.frontends.cuda.sema.origins import LONG, NAMES_OF_CALLEES, OUTSIDE, WORD, Origins, Roots, holds_numbers
+from cudafix.frontends.cuda.sema.type_texts import is_pointer, plain_name
 from cudafix.ir.device_code import MANY
 from cudafix.models.api import Effect
 from cudafix.models.device import device

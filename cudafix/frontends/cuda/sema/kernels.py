@@ -17,11 +17,7 @@ from tree_sitter_cuda import language
 from cudafix import ir
 from cudafix.frontends.cuda.parse.queries import captures as captures_of
 from cudafix.frontends.cuda.preprocess.macros import Macro
-from cudafix.frontends.cuda.sema.declarations import (
-    Declarations,
-    Definition,
-    plain_name,
-)
+from cudafix.frontends.cuda.sema.declarations import Declarations, Definition
 from cudafix.frontends.cuda.sema.device_functions import (
     CALLED,
     CLOCK,
@@ -33,6 +29,7 @@ from cudafix.frontends.cuda.sema.device_functions import (
     summary,
 )
 from cudafix.frontends.cuda.sema.origins import WORD
+from cudafix.frontends.cuda.sema.type_texts import plain_name
 from cudafix.ir.device_code import DEFAULT, LAMBDA, MANY, TEMPLATE, closed
 from cudafix.models.device import device
 

@@ -16,15 +16,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from tree_sitter import Node
 
 from cudafix import ir
-from cudafix.frontends.cuda.sema.declarations import (
-    Declarations,
-    Declared,
-    base_type,
-    declared,
-    is_pointer,
-    plain_name,
-)
+from cudafix.frontends.cuda.sema.declarations import Declarations
+from cudafix.frontends.cuda.sema.declarators import Declared, declared
+from cudafix.frontends.cuda.sema.indexing import base_type
 from cudafix.frontends.cuda.sema.names import CASTS
+from cudafix.frontends.cuda.sema.type_texts import is_pointer, plain_name
 from cudafix.models.api import roles_of
 from cudafix.models.device import device
 

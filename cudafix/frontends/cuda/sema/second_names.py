@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from tree_sitter import Node
 
 from cudafix.frontends.cuda.preprocess.macros import Macro
-from cudafix.frontends.cuda.sema.declarations import CONSTANT
+from cudafix.frontends.cuda.sema.declarators import CONSTANT
 from cudafix.ir import GlobalVar
 
 _REFERENCE = re.compile(rb"[\s(]*&")

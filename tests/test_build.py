@@ -208,7 +208,7 @@ def test_what_lies_above_the_repository_is_not_read() -> None:
 
 
 def test_a_tree_that_is_too_large_is_looked_at_around_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cudafix.project.build._MOST_ENTRIES", 3)
+    monkeypatch.setattr("cudafix.project.build_files._MOST_ENTRIES", 3)
     write(**{f"{letter}/x": "" for letter in "bcdefgh"}, Makefile="all:\n\tnvcc a.cu\n")
     write(**{"z/y/Makefile": PLAIN, "z/y/a.cu": "", "z/b.cu": ""})
     found = asked("z/y/a.cu", "z/b.cu")

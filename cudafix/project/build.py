@@ -31,35 +31,24 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatch
-from functools import cache, cached_property, lru_cache
-from glob import glob
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from cudafix.project.build_files import Files, entries_of, is_folder, repository, upward
 from cudafix.project.build_texts import (
     DATABASE,
     DESCRIPTIONS,
     MAKEFILES,
-    SOURCES,
-    Definition,
-    Place,
-    defined_by,
-    definitions,
     documents_per_thread,
-    includes,
     is_build_file,
-    is_prose,
-    may_be_text,
-    places,
-    suffix_of,
     variable_line,
-    whole,
 )
+from cudafix.project.compile_commands import Command, commands
 from cudafix.project.config import Config
-from cudafix.project.paths import HEADERS, SUFFIXES, named
+from cudafix.project.paths import named
 
 __all__ = [
     "DefaultStreams",
@@ -67,39 +56,21 @@ __all__ = [
     "default_streams",
     "documents_per_thread",
     "include_folders",
-    "upward",
     "variable_line",
 ]
-
 _OF_THE_ENVIRONMENT = re.compile(
     rb"NVCC_(?:APPEND|PREPEND)_FLAGS"
 )  # nvcc reads it (its manual, "NVCC Environment Variables")
-_READ_FIRST = re.compile(r"@|(?:--options-file|-optf|--pre-include|-include)(?:=|$)")
-"""Options that name a file with more options, or with text that stands in front of the source (nvcc's manual)."""
-_INCLUDES = re.compile(r"(?:-I|-iquote|-isystem|--?include-path)=?")
-
 _BUILT_HERE = re.compile(
     r"CMakePresets\.json|package\.json|binding\.gyp|pyproject\.toml|setup\.cfg|Cargo\.toml|conanfile\.(?:py|txt)"
     r"|(?:Docker|Container|Jenkins|just)file.*|configure(?:\.ac)?|(?:build|compile)\.\w+|.*\.(?:sln|vcxproj|cmake|mk)"
 )
 """With `DESCRIPTIONS` and the compilation database, names that show that a folder belongs to a build."""
 _FOR_BUILDS = re.compile(r"build|cmake|make|out\b")
-_LEFT_OUT = frozenset(
-    ".bzr .cache .eggs .git .hg .hypothesis .ipynb_checkpoints .mypy_cache .nox .pytest_cache .ruff_cache .svn "
-    ".terraform .tox __pycache__ node_modules site-packages".split()
-)
-_MOST_ENTRIES, _MOST_WITHOUT_REPOSITORY, _LARGEST = 200_000, 50_000, 1 << 20
-_MOST_ALIKE = 500  # files of one suffix in a folder, which are data then
 _MOST_ABOVE, _MOST_EMPTY = 8, 2  # folders above those that the user named, and in a row without a build file
 _STARTS_ANOTHER = re.compile(rb"\$[({]MAKE[)}]|\bmake\b|\bexport\b")
 _SEEN_BY_OTHERS = re.compile(r"\b(?:PUBLIC|INTERFACE|CACHE|PARENT_SCOPE|function|macro)\b|_property|_properties")
 _FOLDER_ITSELF = re.compile(rb"\$\{(?:CMAKE_CURRENT_SOURCE_DIR|CMAKE_CURRENT_LIST_DIR)\}\Z|\$[({]CURDIR[)}]\Z")
-_FOLDERS = re.compile(  # of the file itself, or of one above it
-    r"^(?:\$\{(?:CMAKE_CURRENT_SOURCE_DIR|CMAKE_CURRENT_LIST_DIR|CMAKE_SOURCE_DIR|\w+_SOURCE_DIR)\}|\$[({]CURDIR[)}])"
-)
-_PATTERN = re.compile(r"[*?\[]")
-_WORD = re.compile(rb"[\w.+-]+")
-_WITH_FOLDER = re.compile(rb"[\w./+-]*/[\w.+-]+")
 
 
 class DefaultStreams(NamedTuple):
@@ -112,15 +83,6 @@ class DefaultStreams(NamedTuple):
     unclear: tuple[str, ...]
     unbuilt: frozenset[str] = frozenset()
     partly_built: frozenset[str] = frozenset()
-
-
-class _Command(NamedTuple):
-    """How the compilation database compiles a source."""
-
-    per_thread: bool | None
-    folders: tuple[str, ...]  # where it looks for headers
-    database: str
-    constants: frozenset[str]  # macros that it defines
 
 
 class _Said(NamedTuple):
@@ -139,7 +101,7 @@ def default_streams(paths: Iterable[str], config: Config, given: Iterable[str] =
     """What the build says of these sources, where the configuration leaves it to that. `given` are the files and
     folders that the user named. The disk is looked at anew.
     """
-    for kept in (_repository, _of_a_build, _Files.below, _Builds.around):
+    for kept in (repository, _of_a_build, Files.below, _Builds.around):
         kept.cache_clear()
     tops = _Tops(config, given)
     folders: dict[str, str] = {}
@@ -218,18 +180,6 @@ def constants(
     return tuple(found)
 
 
-def upward(folder: str, root: str) -> Iterator[str]:
-    """A folder and those above it, up to the repository or the root; itself alone where it lies outside."""
-    yield folder
-    while folder != root and not os.path.exists(os.path.join(folder, ".git")) and folder.startswith(root + os.sep):
-        folder = os.path.dirname(folder)
-        yield folder
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# where a build is looked for
-
-
 class _Tops:
     """Up to which folder a build is looked for. Asked for a source, it does not depend on the current folder."""
 
@@ -240,14 +190,14 @@ class _Tops:
         outer = {each if os.path.isdir(each) else os.path.dirname(each) for each in named}
         self._outer = sorted(outer | ({self._root} if self._root is not None else set()), key=len)
         self._found: dict[str, str] = {}
-        self._commands: dict[str, dict[str, _Command]] = {}
+        self._commands: dict[str, dict[str, Command]] = {}
         self._variables: dict[str, tuple[str, ...]] = {}
 
     def of(self, folder: str) -> str:
         if folder not in self._found:
             around = (each for each in self._outer if (folder + os.sep).startswith(each.rstrip(os.sep) + os.sep))
             outer = next(around, folder)
-            self._found[folder] = _repository(folder) or _of_a_build(outer)
+            self._found[folder] = repository(folder) or _of_a_build(outer)
         return self._found[folder]
 
     def builds(self, folder: str) -> _Builds:
@@ -257,12 +207,12 @@ class _Tops:
         """The places that may choose the default stream of the programs of Python in a folder."""
         if folder not in self._variables:
             top = self.of(folder)
-            tree = _Files.below(top)
+            tree = Files.below(top)
             tree.look_at(upward(folder, top))
             self._variables[folder] = tree.variables_for(folder)
         return self._variables[folder]
 
-    def command(self, folder: str, file: str) -> _Command | None:
+    def command(self, folder: str, file: str) -> Command | None:
         """How a source is compiled, by a compilation database of its tree, or of the folder of the configuration."""
         return self._known(self.of(folder)).get(os.path.join(folder, file))
 
@@ -275,22 +225,13 @@ class _Tops:
             if here in around or os.path.dirname(here) in around:
                 yield f"{os.path.relpath(database)}:1"
 
-    def _known(self, top: str) -> dict[str, _Command]:
+    def _known(self, top: str) -> dict[str, Command]:
         if top not in self._commands:
-            databases = dict.fromkeys(_Files.below(top).databases)
+            databases = dict.fromkeys(Files.below(top).databases)
             if self._root is not None and (top + os.sep).startswith(self._root + os.sep):
                 databases |= dict.fromkeys(_databases(self._root))
-            self._commands[top] = _commands(tuple((file, _changed(file)) for file in databases))
+            self._commands[top] = commands(tuple((file, _changed(file)) for file in databases))
         return self._commands[top]
-
-
-@cache
-def _repository(folder: str) -> str | None:
-    """The folder of the repository around a folder."""
-    if os.path.exists(os.path.join(folder, ".git")):
-        return folder
-    above = os.path.dirname(folder)
-    return _repository(above) if above != folder else None
 
 
 @cache
@@ -311,58 +252,21 @@ def _of_a_build(folder: str) -> str:
 
 def _has_build_file(folder: str) -> bool:
     """Whether a folder is part of a build: it or a folder in it that is for builds holds what describes one."""
-    entries = _entries(folder)
+    entries = entries_of(folder)
     if any(_describes(entry.name) or _BUILT_HERE.fullmatch(entry.name) for entry in entries):
         return True
-    inner = (entry.path for entry in entries if _FOR_BUILDS.match(entry.name) and _is_folder(entry))
-    return any(_describes(entry.name) for each in inner for entry in _entries(each))
+    inner = (entry.path for entry in entries if _FOR_BUILDS.match(entry.name) and is_folder(entry))
+    return any(_describes(entry.name) for each in inner for entry in entries_of(each))
 
 
 def _describes(name: str) -> bool:
     return name in DESCRIPTIONS or name == DATABASE
 
 
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False  # a link to itself
-
-
-def _entries(folder: str) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
-    except OSError:
-        return []
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# the compilation database
-
-
 def _databases(folder: str) -> list[str]:
     """The compilation databases of a folder and of those in it (where CMake builds)."""
-    folders = [folder, *(entry.path for entry in _entries(folder) if _is_folder(entry))]
+    folders = [folder, *(entry.path for entry in entries_of(folder) if is_folder(entry))]
     return [file for each in folders if os.path.isfile(file := os.path.join(each, DATABASE))]
-
-
-@lru_cache(maxsize=8)
-def _commands(databases: tuple[tuple[str, int], ...]) -> dict[str, _Command]:
-    """How each source of some compilation databases is compiled; where they do not agree, that is not known. The newest
-    one says where headers are.
-    """
-    found: dict[str, _Command] = {}
-    for file, _ in sorted(databases, key=lambda each: each[1], reverse=True):
-        try:
-            commands = _read(file)
-        except (OSError, ValueError):
-            continue  # it is the build's, and says nothing then
-        for source, command in commands.items():
-            known = found.setdefault(source, command)
-            per_thread = known.per_thread if known.per_thread is command.per_thread else None
-            found[source] = known._replace(per_thread=per_thread, constants=known.constants & command.constants)
-    return found
 
 
 def _changed(file: str) -> int:
@@ -372,96 +276,10 @@ def _changed(file: str) -> int:
         return 0
 
 
-def _read(file: str) -> dict[str, _Command]:
-    """What a compilation database says. Raises OSError, ValueError.
-
-    https://clang.llvm.org/docs/JSONCompilationDatabase.html
-    """
-    import json  # only a tree with a database pays for it
-
-    entries = json.loads(Path(file).read_bytes())
-    found: dict[str, _Command] = {}
-    for entry in entries if isinstance(entries, list) else ():
-        if isinstance(entry, dict) and isinstance(entry.get("file"), str):
-            folder = os.path.join(os.path.dirname(file), str(entry.get("directory", "")))
-            source = os.path.realpath(os.path.join(folder, entry["file"]))
-            if os.path.splitext(source)[1] in SUFFIXES:
-                words = _words(entry)
-                says = _compiled_by(words, folder)
-                defined = list(defined_by(words))
-                constant = {one.name for one in defined} - {one.name for one in defined if not one.is_constant}
-                known = found.get(source, _Command(says, (), file, frozenset(constant)))
-                folders = (os.path.realpath(os.path.join(folder, f)) for f in _folders(words))
-                # a source that is compiled twice, with two default streams: which of them a program links is not known
-                per_thread = says if says is known.per_thread else None
-                found[source] = _Command(
-                    per_thread, tuple(dict.fromkeys((*known.folders, *folders))), file, known.constants & constant
-                )
-    return found
-
-
-def _compiled_by(words: list[str], folder: str) -> bool | None:
-    """What a command says: of several options the last one counts, and the macro wins (docs/FACTS.md)."""
-    texts = [" ".join(words)]
-    for word, following in zip(words, (*words[1:], ""), strict=True):
-        named = _READ_FIRST.match(word)
-        if named is not None:
-            file = word[named.end() :] or following
-            texts.append(_text(os.path.join(folder, file)).decode("utf-8", "replace"))
-    said = [mention for text in texts for mention in whole(text)]
-    if not said:
-        return False
-    if not all(mention.known for mention in said) or len(texts) > 1:
-        return None
-    return any(mention.macro for mention in said) or said[-1].value == "per-thread"
-
-
-def _words(entry: dict[str, Any]) -> list[str]:
-    if isinstance(entry.get("arguments"), list):
-        return list(map(str, entry["arguments"]))
-    import shlex
-
-    try:
-        return shlex.split(str(entry.get("command", "")))
-    except ValueError:
-        return str(entry.get("command", "")).split()
-
-
-def _folders(words: list[str]) -> Iterator[str]:
-    """The folders of the options that name one for headers, joined to it or behind it."""
-    for word, following in zip(words, (*words[1:], ""), strict=True):
-        option = _INCLUDES.match(word)
-        if option is not None:
-            yield word[option.end() :] or following
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# texts of the build
-
-
-def _text(file: str) -> bytes:
-    """What a file holds; nothing, where it cannot be read, is large, or is no text."""
-    try:
-        if not os.path.isfile(file) or os.path.getsize(file) > _LARGEST:
-            return b""
-        with open(file, "rb", buffering=0) as opened:
-            data = opened.readall()
-    except OSError:
-        return b""
-    return b"" if b"\0" in data[:1024] else data
-
-
-def _may_be_read(name: str) -> bool:
-    """Whether a build may take options from a file that it names: it reads it, or hands it to the compiler."""
-    return is_build_file(name) or name.endswith(
-        (*HEADERS, ".txt", ".json", ".rsp", ".opt", ".opts", ".flags", ".args", ".cfg")
-    )
-
-
 class _Builds:
     """The texts around one folder, up to the top of its tree, that may say how it is compiled."""
 
-    def __init__(self, folder: str, above: tuple[str, ...], tree: _Files) -> None:
+    def __init__(self, folder: str, above: tuple[str, ...], tree: Files) -> None:
         self._folder = folder
         self._above = above
         self._tree = tree
@@ -478,7 +296,7 @@ class _Builds:
     @cache
     def around(folder: str, top: str) -> _Builds:
         above = tuple(upward(folder, top))
-        tree = _Files.below(top)
+        tree = Files.below(top)
         tree.look_at(above)
         return _Builds(folder, above, tree)
 
@@ -591,236 +409,3 @@ class _Builds:
         if not any(folder.startswith(each + os.sep) for each in projects):
             return False
         return _SEEN_BY_OTHERS.search(self._tree.text(file).decode("utf-8", "replace")) is not None
-
-
-class _Listed(NamedTuple):
-    folders: list[str]
-    entries: int
-
-
-class _Files:
-    """The texts of a tree that may speak of the default stream, and its compilation databases."""
-
-    def __init__(self, top: str) -> None:
-        self.top = top
-        self.files: set[tuple[str, str]] = set()
-        self.databases: list[str] = []
-        self.saying: list[str] = []
-        self._variables: dict[str, int] = {}  # where a file names a variable that packages of Python read
-        self.is_whole = True  # else it is too large, and only its upper folders were looked at
-        self._named: dict[bytes, list[str]] = defaultdict(list)
-        self._with_sources: set[str] = {top}
-        self._texts: dict[str, bytes] = {}
-        self._places: dict[str, list[Place]] = {}
-        self._definitions: dict[str, frozenset[Definition]] = {}
-        self._speaking: dict[str, list[str]] = defaultdict(list)
-        self._compiles: dict[str, bool] = {}
-        self._naming: dict[str, list[str]] = {}
-        self._open: dict[str, list[str]] = {}
-        self._paths: dict[str, dict[str, list[tuple[int, str]]]] = {}
-        self._projects: dict[str, str] = {}  # the outermost one around a folder that is known
-        self._licensed: set[str] = set()
-        self._seen: set[str] = set()
-        most = _MOST_ENTRIES if _repository(top) is not None else _MOST_WITHOUT_REPOSITORY
-        found: list[str] = []
-        entries = 0
-        folders = deque((top,))
-        while folders:
-            listed = self._look_into(folders.popleft(), found)
-            folders += listed.folders
-            entries += listed.entries
-            if entries > most and folders:
-                self.is_whole = False
-                break
-        self._keep(found)
-
-    @staticmethod
-    @cache
-    def below(top: str) -> _Files:
-        return _Files(top)
-
-    def look_at(self, folders: Iterable[str]) -> None:
-        """Take these folders of the tree too, where it is too large to be looked at as a whole."""
-        found: list[str] = []
-        for folder in () if self.is_whole else folders:
-            if folder not in self._seen:
-                self._look_into(folder, found)
-        self._keep(found)
-
-    def _look_into(self, folder: str, found: list[str]) -> _Listed:
-        """List a folder; what may be a text of the build is `found`."""
-        self._seen.add(folder)
-        entries = _entries(folder)
-        names = [entry.name for entry in entries]
-        if "pyvenv.cfg" in names:
-            return _Listed([], len(entries))
-        if any(name.startswith(("LICENSE", "LICENCE", "COPYING")) for name in names):
-            self._licensed.add(folder)
-        alike = Counter(map(suffix_of, names)) if len(names) > _MOST_ALIKE else Counter()
-        inner = []
-        for entry in entries:
-            name = entry.name
-            if _is_folder(entry):
-                if name not in _LEFT_OUT and not name.endswith((".egg-info", ".dist-info")) and not entry.is_symlink():
-                    inner.append(entry.path)
-                continue
-            if name.endswith(SOURCES):
-                each = folder
-                while each not in self._with_sources:
-                    self._with_sources.add(each)
-                    each = os.path.dirname(each)
-            else:
-                self.files.add((folder, name))
-                self._named[name.encode("utf-8", "surrogateescape")].append(entry.path)
-            if name == DATABASE:
-                self.databases.append(entry.path)
-            elif is_build_file(name) or (may_be_text(name) and alike[suffix_of(name)] <= _MOST_ALIKE):
-                found.append(entry.path)
-        return _Listed(inner, len(entries))
-
-    def _keep(self, found: Iterable[str]) -> None:
-        """Keep the texts that are a build or say something, for the folders that they speak for."""
-        for file in found:
-            data, name = _text(file), os.path.basename(file)
-            line = variable_line(name, data)
-            if line is not None:
-                self._variables[file] = line
-            said = places(name, data)
-            if said:
-                self.saying.append(file)
-            elif not is_build_file(name) and (b"nvcc" not in data or name.endswith(SOURCES)):
-                continue
-            self._texts[file], self._places[file] = data, said
-            folder = os.path.dirname(file)
-            while folder not in self._with_sources and folder not in self._licensed:
-                folder = os.path.dirname(folder)
-            self._speaking[folder].append(file)
-
-    def text(self, file: str) -> bytes:
-        if file not in self._texts:
-            self._texts[file] = _text(file)
-        return self._texts[file]
-
-    def speaking_for(self, folder: str) -> list[str]:
-        """The build files of a folder, and of those in it that hold no sources."""
-        return self._speaking.get(folder, [])
-
-    def variables_for(self, folder: str) -> tuple[str, ...]:
-        """The places that speak of such a variable: those of what has a license of its own only for what is in it."""
-        found = []
-        for file, line in sorted(self._variables.items()):
-            around = os.path.dirname(file)
-            while around != self.top and around not in self._licensed:
-                around = os.path.dirname(around)
-            if (folder + os.sep).startswith(around.rstrip(os.sep) + os.sep):
-                found.append(f"{os.path.relpath(file)}:{line}")
-        return tuple(found)
-
-    def project(self, path: str) -> str:
-        """The outermost folder around a file, or a folder, that has a license of its own; else all that there is."""
-        if path not in self._projects:
-            outer = self.project(os.path.dirname(path)) if path != self.top else None
-            is_first = outer is None or (outer == self.top and self.top not in self._licensed)
-            self._projects[path] = path if is_first and path in self._licensed else outer or self.top
-        return self._projects[path]
-
-    def above(self, file: str) -> Iterator[str]:
-        """The folder of a file, and those above it in the tree."""
-        return upward(os.path.dirname(file), self.top)
-
-    def paths_in(self, file: str) -> dict[str, list[tuple[int, str]]]:
-        """The paths with a folder in a text, by their last name: where they start, and the folder."""
-        if file not in self._paths:
-            found: dict[str, list[tuple[int, str]]] = defaultdict(list)
-            for match in _WITH_FOLDER.finditer(self.text(file)):
-                folder, _, name = match[0].decode("utf-8", "replace").rpartition("/")
-                found[name].append((match.start(), folder))
-            self._paths[file] = found
-        return self._paths[file]
-
-    def _meant(self, name: bytes, folder: str) -> list[str]:
-        """The files that a bare name may mean in a folder of a project: of several, those in it or in one above it."""
-        project = self.project(folder) + os.sep
-        files = [file for file in self._named[name] if file.startswith(project)]
-        near = [file for file in files if (folder + os.sep).startswith(os.path.dirname(file) + os.sep)]
-        return files if len(files) == 1 else near
-
-    def reads_others(self, file: str) -> bool:
-        """Whether a file may be read for options in files that it names."""
-        name = os.path.basename(file)
-        may_read = is_build_file(name) or b"nvcc" in self.text(file)
-        return may_read and not is_prose(name) and not name.endswith((*HEADERS, *SOURCES))
-
-    def named_in(self, file: str) -> list[str]:
-        """The files of the tree that a build file names. Of those that every folder may have, only by their folder."""
-        if file not in self._naming:
-            words = set(_WORD.findall(self.text(file)))
-            if file.endswith(("CMakeLists.txt", ".cmake")):
-                words |= {word + b".cmake" for word in words}  # `include(flags)`
-            found = [
-                f
-                for word in words & self._named.keys()
-                if word.decode() not in DESCRIPTIONS and _may_be_read(word.decode())
-                for f in self._meant(word, os.path.dirname(file))
-            ]
-            for match in _WITH_FOLDER.findall(self.text(file)):
-                at = os.path.normpath(os.path.join(os.path.dirname(file), match.decode("utf-8", "replace")))
-                if os.path.split(at) in self.files and _may_be_read(os.path.basename(at)):
-                    found.append(at)
-            inside, self._open[file] = self._included(file)
-            found += inside
-            self._naming[file] = [f for f in found if not is_prose(os.path.basename(f)) and not f.endswith(".ipynb")]
-        return self._naming[file]
-
-    def absent_in(self, file: str) -> list[str]:
-        """The lines in which a build file includes what is not found."""
-        if not self.reads_others(file):
-            return []
-        self.named_in(file)
-        return self._open[file]
-
-    def _included(self, file: str) -> tuple[list[str], list[str]]:
-        """The files that a build file includes, of outside of the tree too, and the lines where none is found."""
-        folder, name = os.path.split(file)
-        found: list[str] = []
-        absent: list[str] = []
-        for line, path, optional in includes(name, self.text(file)):
-            plain = _FOLDERS.sub("", path)
-            meant = [os.path.normpath(os.path.join(each, plain.lstrip("/") if plain != path else path))
-                     for each in self.above(file)] if "$" not in plain else []  # fmt: skip
-            there = [each for one in meant for each in (glob(one) if _PATTERN.search(one) else [one])]
-            there = [each for each in there if os.path.isfile(each)]
-            last = os.path.basename(plain)
-            there = there[:1] if _PATTERN.search(plain) is None else there
-            there += self._meant(last.encode(), folder) if not there and "$" not in last else []
-            found += there
-            if not there and not (optional and meant):
-                absent.append(f"{os.path.relpath(file)}:{line}")
-        return found, absent
-
-    def compiles(self, file: str) -> bool:
-        """Whether a file is a build, and not only a setting."""
-        if file not in self._compiles:
-            data = self.text(file)
-            name = os.path.basename(file)
-            is_known = name in DESCRIPTIONS and re.search(rb"(?i)cuda|nvcc|\.cu\b", data) is not None
-            runs_nvcc = b"nvcc" in data and re.search(rb"\.cu\b", data) is not None
-            self._compiles[file] = is_known or (runs_nvcc and is_build_file(name) and not is_prose(name))
-        return self._compiles[file]
-
-    def definitions(self, file: str) -> frozenset[Definition]:
-        if file not in self._definitions:
-            self._definitions[file] = frozenset(definitions(os.path.basename(file), self.text(file)))
-        return self._definitions[file]
-
-    def where(self, file: str) -> str:
-        """The first place of a file that may give other files a default stream of each thread."""
-        place = min((place for place in self.places(file) if place.per_thread), default=None)
-        return f"{os.path.relpath(file)}:{place.line if place is not None else 1}"
-
-    def places(self, file: str) -> list[Place]:
-        """The lines of a file that speak of the default stream."""
-        if file not in self._places:
-            data = self.text(file)
-            self._places[file] = places(os.path.basename(file), data)
-        return self._places[file]

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from cudafix.project.build import upward
+from cudafix.project.build_files import upward
 from cudafix.project.config import Config
 
 if sys.version_info >= (3, 11):

@@ -20,7 +20,7 @@ def folders() -> list[Path]:
 
 
 def cases() -> list[Case]:
-    """All well-formed cases in the order of their names; `tests/test_fixtures.py` reports the ill-formed ones."""
+    """All well-formed cases in the order of their names; those that are ill-formed `test_fixtures` reports."""
     found: list[Case] = []
     for path in folders():
         with contextlib.suppress(CaseError):

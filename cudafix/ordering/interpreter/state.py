@@ -7,7 +7,7 @@ An *observer* is a stream, a recorded event, or the host. Operations are bits of
 
 Both are upper bounds, joined by union, so an empty `lost` is a proof. P's own pending sets are never needed: with
 `Q[x] &= Q[y]` and `P[x] &= P[y]` (x waits for y), `Q[x] - P[x]` becomes `(lost[x] & Q[y]) | (lost[y] & Q[x])`.
-The rules are the table in docs/explanation/lattice.md; `tests/test_ordering_state.py` runs them against the
+The rules are the table in docs/explanation/lattice.md; `tests/unit/test_ordering_state.py` runs them against the
 happens-before graph.
 """
 

@@ -1,0 +1,1 @@
+"""`cudafix verify` and its records, without a GPU."""

@@ -1,0 +1,1 @@
+"""Every fixture, and messages and defects that were wrong once."""

@@ -83,9 +83,11 @@ def template_arguments(kind: str) -> list[str]:
     if not -1 < first < behind:
         return []
     found, depth, start = [], 0, first + 1
+    parentheses = 0  # between them `>` ends no list of arguments (C++17, 17.2 [temp.names] 3)
     for at in range(start, behind):
-        depth += (kind[at] in "<(") - (kind[at] in ">)")
-        if kind[at] == "," and depth == 0:
+        parentheses += (kind[at] == "(") - (kind[at] == ")")
+        depth += ((kind[at] == "<") - (kind[at] == ">")) * (parentheses == 0)
+        if kind[at] == "," and depth == parentheses == 0:
             found.append(kind[start:at].strip())
             start = at + 1
     return [*found, kind[start:behind].strip()]

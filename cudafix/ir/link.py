@@ -13,6 +13,7 @@ from typing import TypeVar, cast
 
 from cudafix import ir
 from cudafix.ir import device_code
+from cudafix.models.api import Prototype
 
 T = TypeVar("T")
 
@@ -132,20 +133,23 @@ class Program:
         return (function for function in self.functions() if last(function.name) == ir.INITIALIZERS)
 
     @property
-    def undefined(self) -> frozenset[tuple[str, bool]]:
-        """The functions outside of classes that the program declares and no file of it defines, by last name component,
-        and whether they have C linkage: what they do is not known, be it a name of a library.
+    def undefined(self) -> Mapping[str, frozenset[Prototype]]:
+        """The functions outside of classes that the program declares and no file of it defines, by last name component:
+        what they do is not known, be it a name of a library.
         """
 
-        def found() -> frozenset[tuple[str, bool]]:
+        def found() -> Mapping[str, frozenset[Prototype]]:
             defined = {
                 (name, count)
                 for module in self.modules
                 for name, count, internal in module.defines
                 if not (internal and module.path.endswith(SOURCES))
             }
-            declared = (one for module in self.modules for one in module.declares)
-            return frozenset((name, of_c) for name, count, of_c in declared if (name, count) not in defined)
+            by_name: dict[str, set[Prototype]] = defaultdict(set)
+            for one in (one for module in self.modules for one in module.declares):
+                if (one.name, one.parameters) not in defined:
+                    by_name[one.name].add(one)
+            return {name: frozenset(known) for name, known in by_name.items()}
 
         return self.kept("undefined", found)
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
+from cudafix.models.api import Prototype
+
 T = TypeVar("T")
 
 
@@ -585,9 +587,9 @@ class Module:
     # the last name components of the classes as which it may use objects of others; `*` for any
     retyped: frozenset[str] = frozenset("*")
     unseen_arguments: frozenset[str] = frozenset()  # the classes of which it sees nothing that templates of it get
-    # the functions outside of classes that it declares and does not define, by last name component: how many parameters
-    # they have, and whether C linkage; and all that it defines, and whether other files do not see them
-    declares: frozenset[tuple[str, int, bool]] = frozenset()
+    # the functions outside of classes that it declares and does not define; and those that it defines, by last name
+    # component: how many parameters they have, and whether other files do not see them
+    declares: frozenset[Prototype] = frozenset()
     defines: frozenset[tuple[str, int, bool]] = frozenset()
     ended_virtually: frozenset[str] = frozenset()  # its classes that declare their destructor as virtual
     # the classes, by last name component, that a `std::unique_ptr` deletes here: whether all of these are lowered

@@ -25,7 +25,7 @@ from importlib import import_module
 from itertools import chain
 
 from cudafix.models import nearest
-from cudafix.models.api import Api, Effect, roles_of
+from cudafix.models.api import Api, Effect, Prototype, roles_of
 from cudafix.models.rows import UNDOCUMENTED, Table, build, expand
 
 __all__ = ["TableError", "Tables", "load"]
@@ -73,19 +73,21 @@ class Tables:
         self._own: set[str] = set()
         self._own_patterns: list[tuple[re.Pattern[str], str]] = []
         self._answers: dict[tuple[str, int] | tuple[str, str, int], Api | None] = {}
-        self._undefined: frozenset[tuple[str, bool]] = frozenset()
+        self._undefined: dict[str, list[Prototype]] = {}
         self._own_families(extra)
 
-    def without(self, undefined: Iterable[tuple[str, bool]]) -> Tables:
-        """These tables for programs that declare functions of these names themselves, with C linkage or not, and do not
-        define them: no row says what they do, but those of the user; and with C linkage, in which a program has one
-        function of a name, those of a library of C (C++17, 10.5 [dcl.link] 6, 20.5.4.3.4 [extern.names]).
+    def without(self, undefined: Iterable[Prototype]) -> Tables:
+        """These tables for programs that declare these functions themselves and do not define them: no row says what
+        they do, but those of the user; and with C linkage, in which a program has one function of a name, those of a
+        library of C (C++17, 10.5 [dcl.link] 6, 20.5.4.3.4 [extern.names]).
         """
-        names = frozenset(one for one in undefined if one[0] not in self._own and _API.match(one[0]) is None)
-        if not names:
+        found = [one for one in undefined if one.name not in self._own and _API.match(one.name) is None]
+        if not found:
             return self
         made = copy(self)
-        made._undefined, made._answers = self._undefined | names, {}
+        made._undefined, made._answers = dict(self._undefined), {}
+        for one in found:
+            made._undefined[one.name] = [*made._undefined.get(one.name, ()), one]
         return made
 
     def lookup(self, name: str, arity: int) -> Api | None:
@@ -100,9 +102,9 @@ class Tables:
         asked = (name, arity)
         if asked not in self._answers:
             api = _documented(self._function(name, arity))
-            plain = name.removeprefix("::")
             of_c = api is not None and not api.source.startswith("C++")
-            hidden = (plain, False) in self._undefined or ((plain, True) in self._undefined and not of_c)
+            own = self._undefined.get(name.removeprefix("::"), ())
+            hidden = any(one.takes(arity) and not (one.of_c and of_c) for one in own)
             self._answers[asked] = None if hidden else api
         return self._answers[asked]
 

@@ -53,8 +53,25 @@ whatever they are given by value: casts, comparisons, `printf`.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
+
+
+class Prototype(NamedTuple):
+    """A function outside of classes that a program declares itself: how many parameters it has, with how few arguments
+    it may be called, and whether it has C linkage.
+    """
+
+    name: str
+    parameters: int
+    fewest: int
+    of_c: bool
+    most: int = sys.maxsize
+
+    def takes(self, arguments: int) -> bool:
+        return self.fewest <= arguments <= self.most
 
 
 class Effect(Enum):

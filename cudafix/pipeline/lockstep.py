@@ -9,7 +9,7 @@ from cudafix import ir
 from cudafix.ir import blocks_of
 from cudafix.ir.link import Program
 from cudafix.models import Tables
-from cudafix.models.api import Effect
+from cudafix.models.api import Effect, Prototype
 from cudafix.ordering.interpreter import check
 from cudafix.ordering.interpreter.program import Key, Overlay, Violation, key_of
 from cudafix.pipeline.shared_set_up import included
@@ -19,8 +19,8 @@ from cudafix.rewrite.align import Different, align
 from cudafix.rewrite.groups import groups_of, static_refusal
 
 
-def undefined(views: Iterable[View]) -> set[tuple[str, bool]]:
-    return {one for view in views for one in view.program.undefined}
+def undefined(views: Iterable[View]) -> set[Prototype]:
+    return {one for view in views for known in view.program.undefined.values() for one in known}
 
 
 def words(calls: Sequence[ir.Call]) -> tuple[object, ...]:

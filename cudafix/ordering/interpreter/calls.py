@@ -215,7 +215,7 @@ class Calls(Operations):
             this = state.env.read((self.root("this"), ())) if cls is not None else mem.NOTHING
             if "::" not in name:
                 own = [*own, *self.classes.overriders(own)]
-                if self._may_be_inherited(own) or self._may_be_undefined(name, own):
+                if self._may_be_inherited(own) or self._may_be_undefined(name, arity, own):
                     self.uncertain.add(id(call))
             return [(f, this) for f in own]
         if api is not None:
@@ -280,11 +280,13 @@ class Calls(Operations):
         bases = self.frame.function.bases
         return not self.in_python and all(f.cls is None for f in found) and any(map(self.classes.is_unseen_base, bases))
 
-    def _may_be_undefined(self, name: str, found: list[ir.Function]) -> bool:
-        """Whether the program declares another function of the name of these, and does not define it."""
+    def _may_be_undefined(self, name: str, arity: int, found: list[ir.Function]) -> bool:
+        """Whether the program declares another function of the name of these that may be called so, and does not define
+        it.
+        """
         if not any(f.cls is None for f in found):
             return False
-        return any((last(name), of_c) in self.program.undefined for of_c in (False, True))
+        return any(one.takes(arity) for one in self.program.undefined.get(last(name), ()))
 
     def _may_call(self, name: str, function: ir.Function) -> bool:
         """Whether a call without an object may mean a function: no method of a class that is not the caller's."""

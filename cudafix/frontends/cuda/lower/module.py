@@ -39,6 +39,7 @@ from cudafix.frontends.cuda.sema.kernels import summarize
 from cudafix.frontends.cuda.sema.retyping import taken_for_others
 from cudafix.frontends.cuda.sema.second_names import of_c_linkage, second_names
 from cudafix.frontends.cuda.sema.type_texts import element_type, is_pointer
+from cudafix.models.api import Prototype
 from cudafix.models.measuring import NAMES, named_in
 from cudafix.models.shell import parts_of_commands
 from cudafix.recursion import room
@@ -177,11 +178,10 @@ def _signature(one: Definition) -> tuple[str, int]:
     return one.name.rpartition("::")[2], len(one.params)
 
 
-def _declared_alone(found: Declarations) -> frozenset[tuple[str, int, bool]]:
+def _declared_alone(found: Declarations) -> frozenset[Prototype]:
     """The functions outside of classes that a file declares and does not define."""
     own = set(map(_signature, found.functions))
-    listed = ((name, *one) for name, known in found.outside.items() for one in known)
-    return frozenset(one for one in listed if one[:2] not in own)
+    return frozenset(one for known in found.outside.values() for one in known if one[:2] not in own)
 
 
 def _base(found: Declarations, name: str, derived: Class) -> str:

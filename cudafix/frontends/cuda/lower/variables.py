@@ -114,7 +114,7 @@ class Variables(Blocks):
                     continue
                 if arguments is None:  # a prototype, which hides the default arguments of others
                     listed = self.parameters(one.parameters)
-                    self.file.index.declares_function(node, one, len(listed), self.source.path)
+                    self.file.index.declares_function(node, one, listed, self.source.path)
                     if any(param.optional for param, _ in listed):
                         self.problems.append(("parse_error", self.span(child).start))
                     continue

@@ -19,6 +19,7 @@ from cudafix.frontends.cuda.sema.lookup import Lookup, Names, Use
 from cudafix.frontends.cuda.sema.references import References
 from cudafix.frontends.cuda.sema.type_texts import SPECIFIERS, WORDS, elements, is_pointer, plain_name, text_of
 from cudafix.ir import GlobalVar, Opaque, Param, found_as, template_arguments
+from cudafix.models.api import Prototype
 from cudafix.models.number_types import is_floating, is_number
 from cudafix.models.types import is_plain, is_standard
 
@@ -191,9 +192,8 @@ class Declarations:
     enumerators: set[str] = field(default_factory=set)
     friends: set[str] = field(default_factory=set)  # functions that classes declare as theirs, by last name component
     prototypes: set[str] = field(default_factory=set)
-    # functions outside of classes that are declared, by last name component: how many parameters, and whether they
-    # have C linkage
-    outside: dict[str, set[tuple[int, bool]]] = field(default_factory=dict)
+    # functions outside of classes that are declared, by last name component
+    outside: dict[str, set[Prototype]] = field(default_factory=dict)
     types: frozenset[str] = frozenset()  # names of types that are no classes: aliases and template parameters
     parameters: dict[str, frozenset[str]] = field(default_factory=dict)  # of templates, by what they declare
     parameters_elsewhere: frozenset[str] = frozenset()  # of templates of which it is not seen what they declare
@@ -395,13 +395,18 @@ class Declarations:
         """Whether the program declares a function of this name itself, outside of classes."""
         return name in self.outside or (self.visible is not None and name in self.visible.outside)
 
-    def declares_function(self, node: Node, one: Declared, count: int, path: str) -> None:
-        """A declaration of a function outside of classes, which is no definition."""
+    def declares_function(self, node: Node, one: Declared, listed: Sequence[tuple[Param, Node]], path: str) -> None:
+        """A declaration of a function outside of classes with these parameters, which is no definition."""
         at: Node | None = node
         while at is not None and at.type != "linkage_specification":
             at = at.parent
         if "::" not in one.name:  # else there is another declaration (C++17, 11.3 [dcl.meaning] 1)
-            self.outside.setdefault(one.name, set()).add((count, at is not None or path.endswith(".c")))
+            is_c = path.endswith(".c")
+            required = sum(not param.optional and not param.type.endswith("...") for param, _ in listed)
+            # in C17 6.7.6.3 14 empty parentheses say nothing of parameters
+            is_open = any(param.type.endswith("...") for param, _ in listed) or (is_c and not listed)
+            made = Prototype(one.name, len(listed), required, at is not None or is_c)
+            self.outside.setdefault(one.name, set()).add(made if is_open else made._replace(most=len(listed)))
 
     def hidden_by(self, name: str, namespace: str) -> str:
         """The qualified name of the function of a namespace around a call that hides the one outside of all namespaces

@@ -495,7 +495,7 @@ def _declaration(
             _offers(found, node, one, text, namespace, cls)
             listed = parameters(one.parameters, text, found)
             if cls is None:
-                found.declares_function(node, one, len(listed), path)
+                found.declares_function(node, one, listed, path)
             found.has_function(
                 one, listed, _returned(found, one, child, text), _referred(found, one, child, text), hidden
             )

@@ -97,7 +97,7 @@ def test_a_read_only_file_is_refused(tmp_path: Path) -> None:
 # Exit code 77: there was no n-th call.
 KILLED = """
 import os, signal, sys
-from cudafix import writing
+from cudafix.rewrite import writing
 command, n = sys.argv[1], int(sys.argv[2])
 count = 0
 def watched(function):

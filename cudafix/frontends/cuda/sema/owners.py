@@ -140,6 +140,8 @@ def _leaves_it(node: Node, text: bytes, uses: Uses) -> bool:
 
 def functions(owner: Class, path: str) -> Iterator[ir.Function]:
     """The member functions of a smart pointer, each at an offset of its own in the file that names the type."""
+    # a `std::shared_ptr` calls its deleter for a null pointer too, unless it is empty ([util.smartptr.shared.dest])
+    known = "nonnull" if owner.name.startswith("shared_ptr") else "held"
     deleted = owner.deleter.partition("::~")
     kind = f"{deleted[0]} *" if deleted[1] else "void *"  # `std::default_delete` ([unique.ptr.dltr.dflt])
     given = ir.Param("p", kind, default=NULL, optional=True)
@@ -159,7 +161,7 @@ def functions(owner: Class, path: str) -> Iterator[ir.Function]:
         if deleted[1]:
             end = ir.Call(owner.deleter, (), span, span, span.end, site, (), Deref(place))
             body = (end, ir.Call("operator delete", (place,), span, span, span.end, site))
-        return ir.If(ir.Test("held", place, "it holds something"), body, (), span)
+        return ir.If(ir.Test(known, place, "it holds something"), body, (), span)
 
     def give(value: ir.Expr) -> ir.Return:
         return ir.Return(value, ir.Span(path, owner.start, owner.start))

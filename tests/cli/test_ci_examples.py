@@ -24,6 +24,8 @@ import yaml
 from tests import reports
 from tests.cli.test_baseline import program
 
+pytestmark = pytest.mark.exhaustive
+
 ROOT = Path(__file__).parents[2]
 CLEAN = b"#include <cuda_runtime.h>\nint main() { cudaFree(0); }\n"
 IDENTITY = {f"GIT_{who}_{what}": "x" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}

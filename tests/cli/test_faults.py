@@ -27,6 +27,8 @@ from cudafix.project import discovery
 from cudafix.project.config import Config
 from tests.cases import ROOT
 
+pytestmark = pytest.mark.exhaustive
+
 GIT = shutil.which("git")
 CASE = ROOT / "fixtures" / "stream_ordered_pairs" / "pinned_result_is_read_after_the_free" / "before"
 (SOURCE,) = (path.read_bytes() for path in CASE.glob("*.cu"))

@@ -18,6 +18,8 @@ from cudafix.verify import nvcc
 from tests.cases import Case, cases
 from tests.fixtures import sources_of
 
+pytestmark = pytest.mark.exhaustive
+
 OLD = Config(cuda=(11, 0))
 GUARDED = Config(cuda=(11, 0), guard=True)
 CUDA = [case for case in cases() if not any(path.endswith(".py") for path in case.files("before"))]

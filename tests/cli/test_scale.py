@@ -25,6 +25,8 @@ from cudafix.pipeline.execution import Batch
 from cudafix.pipeline.sharing import Shard
 from cudafix.project.config import Config
 
+pytestmark = pytest.mark.exhaustive
+
 CASES = Path(__file__).parents[2] / "fixtures" / "stream_ordered_pairs"
 PYTHON = b"""
 from cuda.bindings import runtime as cudart

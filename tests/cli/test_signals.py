@@ -19,7 +19,10 @@ WORKERS = "from cudafix.pipeline import execution; execution.PAYS = 0.0; executi
 SLOW = "from cudafix.pipeline.cluster import Cluster; import time; Cluster.report = lambda self: time.sleep(60);"
 COMMAND = "from cudafix.cli.main import main;"
 
-pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks for processes in /proc")
+pytestmark = [
+    pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks for processes in /proc"),
+    pytest.mark.exhaustive,
+]
 
 
 @pytest.fixture

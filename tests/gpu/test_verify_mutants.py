@@ -15,6 +15,8 @@ from cudafix.verify.plan import Kind
 from tests import fixtures
 from tests.cases import ROOT, cases
 
+pytestmark = pytest.mark.exhaustive
+
 CHURN = sorted((ROOT / "benchmarks" / "churn").glob("*/before.cu"))
 
 

@@ -15,6 +15,8 @@ from cudafix.rewrite import edits
 from tests.cases import Case, cases
 from tests.fixtures import sources_of
 
+pytestmark = pytest.mark.exhaustive
+
 UNSAFE = Config(unsafe=True)
 
 

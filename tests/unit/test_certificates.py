@@ -15,6 +15,8 @@ from cudafix.report.terminal import PAIRS
 from tests.cases import Case, cases
 from tests.fixtures import sources_of
 
+pytestmark = pytest.mark.exhaustive
+
 ASKED = Config(certificates=True)
 
 

@@ -577,6 +577,8 @@ class Variables(Blocks):
         """A local smart pointer that alone owns an object, from its declaration on until the end of the scope: the
         object is as good as a local one, and that a pointer to it.
         """
+        if self.file.index.replaces_owners():
+            return False
         kinds = [found for kind in self.file.index.meanings(one.type) if (found := owners.ALONE.fullmatch(kind))]
         function = value.child_by_field_name("function") if value.type == "call_expression" else None
         found = owners.MAKES.fullmatch(self.raw(function)) if function is not None else None

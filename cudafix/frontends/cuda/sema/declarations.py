@@ -832,6 +832,8 @@ class Declarations:
         written = _OWNER.fullmatch(kind)
         if written is None:
             return self.owners.get(kind)
+        if self.replaces_owners():
+            return None
         cls = self.class_of((written[2] or written[1]).strip())
         if cls is None or not (self._deletes(cls) if written[2] is None else self._is_deleter(cls)):
             return None
@@ -842,6 +844,12 @@ class Declarations:
             special = "operator()" if held else cls.destructor
             self.owners[name] = Class(name, methods=methods, start=cls.start, deleter=f"{cls.name}::{special}")
         return self.owners[name]
+
+    def replaces_owners(self) -> bool:
+        """Whether the program says itself what a smart pointer does where it ends: `std::default_delete` may be
+        specialized (C++17, 20.5.4.2.1 [namespace.std]), and a template of its own may have the name of a smart pointer.
+        """
+        return any(map(self.specializes, ("default_delete", "unique_ptr", "shared_ptr")))
 
     def owned(self, text: bytes, let_go: Set[str]) -> dict[str, bool]:
         """`ir.Module.owned` of a file with this text, in which these smart pointers are let go."""

@@ -100,7 +100,12 @@ class Blocks(Calls):
             made = Class(name, methods={f"~{name}"}, unseen=True)
             self.scopes[-1].destroyed.append((self.temporary(name), made, ""))
 
-    def _destroy(self, scopes: Iterable[Scope], at: Node, close: int | None = None) -> None:
+    def _destroy(
+        self, scopes: Iterable[Scope], at: Node, close: int | None = None, given: ir.Expr | None = None
+    ) -> None:
+        """Call the destructors of these scopes. Whether that of the local object `given`, which a function returns,
+        runs is left to the compiler, which may make it where it is returned to (C++17, 15.8.3 [class.copy.elision]).
+        """
         made = 0
         for scope in scopes:
             for variable, cls, count in reversed(scope.destroyed):
@@ -122,7 +127,10 @@ class Blocks(Calls):
                 index = self.temporary("size_t") if count else None
                 receiver = ir.Index(variable, index) if index is not None else variable
                 call = ir.Call(callee, (), span, span, span.end, site, (), receiver)
-                if variable in scope.owners:
+                if variable == given:
+                    test = ir.Test("other", None, f"not made where it is returned to@{start}")
+                    self.emit(ir.If(test, (call,), (), span))
+                elif variable in scope.owners:
                     test = ir.Test("held", scope.owners[variable], "it holds something")
                     self.emit(ir.If(test, (call,), (), span))
                 else:

@@ -218,7 +218,7 @@ class Statements(Loops):
         if value is not None and self.lends:
             self.touch(node, value, write=True)  # by whom it is called, which nobody sees there
         self.end_temporaries(0)
-        self._destroy(reversed(self.scopes), node)
+        self._destroy(reversed(self.scopes), node, given=value)
         blocked = self.place is not None and self.place.calls > 0
         site = self.site(node)
         if blocked:

@@ -95,7 +95,7 @@ class Cluster:
         self.per_thread = True in threads
         self.default_streams = threads
         compiled = [path for path in sources or self.paths if not self.per_thread]
-        self.unbuilt = any(self.config.rests_on_default(path) for path in compiled)
+        self.unbuilt = not self.config.unbuilt.isdisjoint(compiled)
         self.partly_built = not self.config.partly_built.isdisjoint(compiled)
         # of views that differ only in quiet statements from one that is surveyed, by the `id` of that: the functions in
         # which they differ, which matter only while the host does not know all that it knew

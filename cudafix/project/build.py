@@ -344,7 +344,7 @@ class _Builds:
         if only_environment:
             says = [file for file in says if _OF_THE_ENVIRONMENT.search(tree.text(file))]
             return _Said(False, False, tuple(tree.where(file) for file in says), True)
-        absent = any(tree.absent_in(file) for file in self._reaching)
+        absent = any(tree.lacks_included(file) for file in self._reaching)
         says += others
         built = tree.is_whole and any(tree.compiles(file) for file in self._reaching)
         plain = [file for file in says if self._decides(file) and all(place.plain for place in tree.places(file))]

@@ -116,7 +116,7 @@ class Files:
         self._speaking: dict[str, list[str]] = defaultdict(list)
         self._compiles: dict[str, bool] = {}
         self._naming: dict[str, list[str]] = {}
-        self._open: dict[str, list[str]] = {}
+        self._lacking: dict[str, bool] = {}
         self._paths: dict[str, dict[str, list[tuple[int, str]]]] = {}
         self._projects: dict[str, str] = {}  # the outermost one around a folder that is known
         self._licensed: set[str] = set()
@@ -267,24 +267,24 @@ class Files:
                 at = os.path.normpath(os.path.join(os.path.dirname(file), match.decode("utf-8", "replace")))
                 if os.path.split(at) in self.files and _may_be_read(os.path.basename(at)):
                     found.append(at)
-            inside, self._open[file] = self._included(file)
+            inside, self._lacking[file] = self._included(file)
             found += inside
             self._naming[file] = [f for f in found if not is_prose(os.path.basename(f)) and not f.endswith(".ipynb")]
         return self._naming[file]
 
-    def absent_in(self, file: str) -> list[str]:
-        """The lines in which a build file includes what is not found."""
+    def lacks_included(self, file: str) -> bool:
+        """Whether a build file includes what is not found."""
         if not self.reads_others(file):
-            return []
+            return False
         self.named_in(file)
-        return self._open[file]
+        return self._lacking[file]
 
-    def _included(self, file: str) -> tuple[list[str], list[str]]:
-        """The files that a build file includes, of outside of the tree too, and the lines where none is found."""
+    def _included(self, file: str) -> tuple[list[str], bool]:
+        """The files that a build file includes, of outside of the tree too, and whether one is not found."""
         folder, name = os.path.split(file)
         found: list[str] = []
-        absent: list[str] = []
-        for line, path, optional in includes(name, self.text(file)):
+        absent = False
+        for path, optional in includes(name, self.text(file)):
             plain = _FOLDERS.sub("", path)
             meant = [os.path.normpath(os.path.join(each, plain.lstrip("/") if plain != path else path))
                      for each in self.above(file)] if "$" not in plain else []  # fmt: skip
@@ -294,8 +294,7 @@ class Files:
             there = there[:1] if _PATTERN.search(plain) is None else there
             there += self._meant(last.encode(), folder) if not there and "$" not in last else []
             found += there
-            if not there and not (optional and meant):
-                absent.append(f"{os.path.relpath(file)}:{line}")
+            absent |= not there and not (optional and meant)
         return found, absent
 
     def compiles(self, file: str) -> bool:

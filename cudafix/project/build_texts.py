@@ -171,9 +171,8 @@ _OF_CMAKE = re.compile(
 
 
 class Include(NamedTuple):
-    """A file that a build file includes: in which line, by which path, and whether it need not be there."""
+    """A file that a build file includes: by which path, and whether it need not be there."""
 
-    line: int
     path: str
     optional: bool
 
@@ -193,14 +192,14 @@ def includes(name: str, data: bytes) -> Iterator[Include]:
                 optional = match[1] != "include" or found != word
                 for path in _MAKE_WORD.findall(found):
                     if _DEPENDENCIES.search(path) is None:
-                        yield Include(_line(text, match.start()), path, optional)
+                        yield Include(path, optional)
     elif name == "CMakeLists.txt" or suffix_of(name) == ".cmake":
         for match in _CMAKE_INCLUDE.finditer(text):
             words = match[1].replace('"', "").split()
             if words and _OF_CMAKE.fullmatch(words[0]) is None:
                 is_file = "/" in words[0] or words[0].endswith(".cmake") or "$" in words[0]
                 path = words[0] if is_file else f"{words[0]}.cmake"
-                yield Include(_line(text, match.start()), path, "OPTIONAL" in words[1:])
+                yield Include(path, "OPTIONAL" in words[1:])
 
 
 def _values(text: str) -> dict[str, str]:

@@ -166,10 +166,6 @@ class Config:
         said = [o.default_stream for o in self._overrides(path) if o.default_stream is not None]
         return said[-1] if said else self.default_stream
 
-    def rests_on_default(self, path: str) -> bool:
-        """Whether only nvcc's default says which default stream a file has."""
-        return path in self.unbuilt and self.default_stream_of(path) == "auto"
-
     def ignored_in(self, path: str) -> list[Ignored]:
         """What stays in a file."""
         return [each for each in self.ignored if _matches(str(self.root), each.files, path)]

@@ -907,7 +907,7 @@ class Calls(Initializers):
         cls, span = self.rows[place.name], self.span(node)
         at = Span(span.path, span.end - 1, span.end - 1)
         values, spans = self.arguments(arguments)
-        whole = self.place.span if self.place is not None else span  # something may be put in front of the statement
+        whole = self.within(span)
         unsaid = Site(at, "", "", ";", blocked="a vector ends what it holds")
 
         def end(element: Expr) -> ir.Call:

@@ -208,6 +208,10 @@ class Expressions:
         names = self.source.pasted
         return _WORD.sub(lambda word: names.get(word[0], word[0]), text) if names else text
 
+    def within(self, span: Span) -> Span:
+        """The statement around a place, which something may be put in front of; the place itself outside of one."""
+        return self.place.span if self.place is not None else span
+
     def span(self, node: Node) -> Span:
         source = self.source
         end = node.end_byte + source.shift

@@ -1349,9 +1349,6 @@ class Objects(Expressions):
             else:
                 bounds = self.marked("0:" + count, frozenset(_NAME.findall(count)))
                 self.counts[base] = bounds
-            whole = (
-                self.place.span if self.place is not None else span
-            )  # something may be put in front of the statement
-            self.emit(ir.Loop((call,), whole, index=index, range=bounds))
+            self.emit(ir.Loop((call,), self.within(span), index=index, range=bounds))
         else:
             self.emit(call)

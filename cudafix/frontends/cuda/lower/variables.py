@@ -693,7 +693,7 @@ class Variables(Blocks):
         if deleter is None or self.file.index.class_of(one.type) is not None or not self._is_left_alone(one):
             return None
         described = f"{written[0][1]} {self.source.path} {self.name} {one.name}"
-        return self.file.index.sole_owner(described, deleter, one.node.start_byte)
+        return self.file.index.sole_owner(described, deleter, one.node.start_byte, written[0][1] == "shared_ptr")
 
     def _deleter(self, value: Expr, one: Declared) -> str | None:
         """The function that is called where a function, a lambda without captures or an object of a class without

@@ -125,6 +125,7 @@ class Class:
     templated: bool = False  # it is a template, or a member of one
     unseen: bool = False  # nothing is known of it but its name
     deleter: str = ""  # of a smart pointer: the function that is called with what it holds
+    shared: bool = False  # of a smart pointer: other ones may own that too
 
     def overlaid(self, name: str) -> list[str]:
         """The data members that share their memory with one."""
@@ -868,12 +869,13 @@ class Declarations:
         memory = any(method.startswith("operator delete") for one in self._and_bases(cls) for method in one.methods)
         return self.has(cls, cls.destructor) and not cls.templated and not memory
 
-    def sole_owner(self, described: str, deleter: str, start: int) -> Class:
+    def sole_owner(self, described: str, deleter: str, start: int, shared: bool) -> Class:
         """The class of a smart pointer that is given its deleter where it is declared, of that object alone."""
         words = "_".join(WORDS.findall(described))
         same = sum(name.startswith(f"{words}_at_") and cls.start < start for name, cls in self.owners.items())
         name = f"{words}_at_{same}"  # it has to be the same when the text around it is rewritten
-        self.owners[name] = Class(name, methods={name, f"~{name}", "get", "reset"}, start=start, deleter=deleter)
+        methods = {name, f"~{name}", "get", "reset"}
+        self.owners[name] = Class(name, methods=methods, start=start, deleter=deleter, shared=shared)
         return self.owners[name]
 
     def _local_class(self, kind: str, around: str) -> Class | None:

@@ -141,7 +141,7 @@ def _leaves_it(node: Node, text: bytes, uses: Uses) -> bool:
 def functions(owner: Class, path: str) -> Iterator[ir.Function]:
     """The member functions of a smart pointer, each at an offset of its own in the file that names the type."""
     # a `std::shared_ptr` calls its deleter for a null pointer too, unless it is empty ([util.smartptr.shared.dest])
-    known = "nonnull" if owner.name.startswith("shared_ptr") else "held"
+    known = "nonnull" if owner.shared else "held"
     deleted = owner.deleter.partition("::~")
     kind = f"{deleted[0]} *" if deleted[1] else "void *"  # `std::default_delete` ([unique.ptr.dltr.dflt])
     given = ir.Param("p", kind, default=NULL, optional=True)

@@ -1,15 +1,12 @@
-"""Raise the release threshold of the default memory pool where the first migrated allocation is reached.
+"""Raise the release threshold of the default memory pool where migrated memory comes and goes.
 
 ## What it does
 
-Inserts, once per program and device, a block that sets `cudaMemPoolAttrReleaseThreshold` of the device's default pool,
-in front of the first migrated allocation, in the code's own error-check macro.
-
-With `pool_pairs = "churn"` in the [configuration](../configuration.md) it defines one small function for that, as in
-the example, and calls it in front of the first migrated allocation of a pair that is in a loop, or in a function that
-is called again and again: once per program and device, and never in a macro. The function uses the code's own
-error-check if that works in a function that returns nothing. The body of a class, and Python, get the statements in
-place. A program in which no pair churns gets nothing.
+Defines one small function that sets `cudaMemPoolAttrReleaseThreshold` of the device's default pool, and calls it in
+front of the first migrated allocation of a pair that is in a loop, or in a function that is called again and again:
+once per program and device, and never in a macro. The function stands in front of the one that calls it, or of the
+class, and uses the code's own error-check if that works in a function that returns nothing. Where there is no room for
+it, and in Python, the statements stand in place. A program in which no pair comes and goes gets nothing.
 
 A project may have the function once, in a header that `pool_setup` names:
 
@@ -39,7 +36,7 @@ once gains nothing from it.
 
 ## Preconditions
 
-At least one pair is migrated (one that churns, for a function), and there is a place that runs before its first
+At least one pair that comes and goes is migrated, and there is a place that runs before its first
 allocation, with the same device current: the attribute is of the pool of that device. The program neither sets the
 threshold itself nor gives a device another pool. Of memory that is stream-ordered already the program has its `main` in
 the paths: else who calls it may set the threshold.

@@ -70,7 +70,6 @@ def _settings(config: Config, paths: Sequence[str]) -> object:
         _of_paths(config.constants, paths),
         cuda,
         config.only,
-        config.pool_pairs,
         config.pool_threshold,
         config.pool_setup,
     )

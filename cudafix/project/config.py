@@ -11,7 +11,6 @@
 | `assume` | a table of assumptions, each `true` or a list of names | none |
 | `cuda` | the oldest CUDA that is built with, `"11.0"`: below 11.2 every pair is refused (`old_cuda`) | 11.2 or newer |
 | `guard` | below 11.2, each edit stands behind `#if CUDART_VERSION >= 11020`, beside the code as it was | `false` |
-| `pool_pairs` | which pairs raise what a pool keeps: `"all"`, in place; `"churn"`, by one function | `"all"` |
 | `pool_threshold` | what a pool keeps: `"max"`, `"64 MiB"`, `"keep"` (the driver's default: nothing) | `"max"` |
 | `pool_setup` | the header whose function sets up pools for all programs, which then include and call it | none |
 | `baseline` | the baseline of `check`, relative to the file | none |
@@ -50,11 +49,10 @@ else:
     import tomli as tomllib
 
 DefaultStream = Literal["legacy", "per-thread", "auto"]
-PoolPairs = Literal["all", "churn"]
 
 _KEYS = (
     "assume", "baseline", "check_macros", "codemods", "cuda", "default_stream", "exclude", "guard", "ignore",
-    "overrides", "paths", "pool_pairs", "pool_setup", "pool_threshold", "tables",
+    "overrides", "paths", "pool_setup", "pool_threshold", "tables",
 )  # fmt: skip
 _IGNORE_KEYS = ("files", "names", "reason")
 _OVERRIDE_KEYS = ("assume", "codemods", "default_stream", "files")
@@ -116,7 +114,6 @@ class Config:
     assume: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cuda: tuple[int, int] | None = None
     guard: bool = False
-    pool_pairs: PoolPairs = "all"
     pool_threshold: int = ALL  # in bytes; 0 is the driver's default
     pool_setup: str | None = None  # a path; in an analysis, as its files are named
     baseline: str | None = None
@@ -138,11 +135,6 @@ class Config:
     def is_too_old(self) -> bool:
         """Whether the code is also built with a CUDA that has no stream-ordered allocation."""
         return self.cuda is not None and self.cuda < ASYNC_SINCE
-
-    @property
-    def raises_for_all(self) -> bool:
-        """Whether the release threshold is raised for pairs that run once too, in place."""
-        return self.pool_pairs == "all" and self.pool_setup is None
 
     def is_on(self, codemod: str, path: str) -> bool:
         """Whether a codemod is wanted in a file: the last override that names it decides."""
@@ -232,7 +224,6 @@ def load(path: Path, codemods: Collection[str]) -> Config:
         assume=_assume(path, data),
         cuda=_version(path, data.get("cuda")),
         guard=guard,
-        pool_pairs=_pool_pairs(path, data.get("pool_pairs", "all")),
         pool_threshold=_threshold(path, data.get("pool_threshold", "max")),
         pool_setup=_header(path, data.get("pool_setup")),
         baseline=baseline,
@@ -312,12 +303,6 @@ def _version(path: Path, value: object) -> tuple[int, int] | None:
     if match is None:
         raise ConfigError(f'{path}: `cuda` must be a version in quotes, as in `cuda = "11.0"`')
     return int(match[1]), int(match[2])
-
-
-def _pool_pairs(path: Path, value: object) -> PoolPairs:
-    if value == "all" or value == "churn":
-        return value
-    raise ConfigError(f'{path}: `pool_pairs` must be `"all"` or `"churn"`')
 
 
 def _threshold(path: Path, value: object) -> int:

@@ -24,6 +24,7 @@ _BLANK = re.compile(rb"\n[ \t]*\r?\n")
 _FUNCTION = re.compile(rb"^[\w:<>,*& \t]+[ \t*&](\w+)\([^;{}()]*\)(\s*)\{", re.MULTILINE)
 _LEAVES = re.compile(r"\b(?:return|goto|break|continue|co_return)\b")
 _ASSIGNS = re.compile(r"(?<![=!<>+\-*/%&|^])([\w.\]]+)\s*=(?!=)")
+_A_CLASS = re.compile(rb"(?:.*[\s>])?(?:class|struct|union)\s[^()]*", re.DOTALL)
 _IN_A_NAMESPACE = re.compile(rb'(?:.*[\s;{}])?(?:namespace\b[^(]*|extern\s*"C(?:\+\+)?"\s*)', re.DOTALL)
 
 
@@ -54,7 +55,8 @@ class Function(NamedTuple):
 
 
 def defined_in(data: bytes, start: int, files: Iterable[bytes]) -> Function | None:
-    """The function for a call in the function that starts at `start`; None if that is no member of a namespace.
+    """The function for a call in the function that starts at `start`; None if there is no room for it in front of what
+    holds that: a function, or the class whose member it is.
 
     The name is one that no file of the program has, written as the functions of this file are.
     """
@@ -117,10 +119,10 @@ def is_in_macro(data: bytes, offset: int) -> bool:
 
 
 def _in_front(data: bytes, start: int) -> int | None:
-    """The start of the line where the declaration that holds `start` begins, with the comment on it; None if it is not
-    in a namespace, or shares its line.
+    """The start of the line where the declaration that holds `start` begins, with the comment on it, or the outermost
+    class that holds it; None if that is not in a namespace, or shares its line.
     """
-    around: list[bool] = []
+    around: list[tuple[int, bool | None]] = []  # open braces: where what has one begins; a class? None: a namespace
     begins = declared = at = 0
     fresh = True  # whether a new declaration may begin at the next line
     while at < start and (found := _TOKEN.match(data, at)) is not None:
@@ -136,7 +138,7 @@ def _in_front(data: bytes, start: int) -> int | None:
             fresh = True
         elif kind != "comment":
             if word == b"{":
-                around.append(_IN_A_NAMESPACE.fullmatch(data, begins, at) is not None)
+                around.append((begins, _is_of_a_class(data, begins, at)))
             elif word == b"}":
                 if not around:
                     return None
@@ -147,5 +149,15 @@ def _in_front(data: bytes, start: int) -> int | None:
             else:
                 declared = end
         at = end
+    inner = [each for each in around if each[1] is not None]
+    if inner:
+        begins, _ = inner[0]
     alone = not data[data.rfind(b"\n", 0, begins) + 1 : begins].strip()
-    return begins if all(around) and alone else None
+    return begins if alone and all(is_class for _, is_class in inner) else None
+
+
+def _is_of_a_class(data: bytes, start: int, brace: int) -> bool | None:
+    """Whether the declaration that begins at `start` is that of a class; None if its brace opens a namespace."""
+    if _IN_A_NAMESPACE.fullmatch(data, start, brace) is not None:
+        return None
+    return _A_CLASS.fullmatch(data, start, brace) is not None

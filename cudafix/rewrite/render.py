@@ -203,16 +203,15 @@ class Rewriter:
 
     def _set_ups(self, moving: Sequence[Group]) -> dict[Key, _SetUp]:
         """Where each program first allocates from the pool of a device: one place for each, in front of that
-        statement. A function is only called for a pair that comes and goes: one that runs once gains nothing from it.
+        statement. Only pairs that come and go need it: one that runs once gains nothing from it.
         """
-        churning = [group for group in moving if group.churn or self.config.raises_for_all]
-        moved = {key: id(group) for group in churning for key in group.allocations}
+        moved = {key: id(group) for group in moving if group.churn for key in group.allocations}
         found: dict[Key, _SetUp] = {}
         for view, outcome in zip(self.views, self.survey, strict=True):
             if never_runs(view.root):
                 continue
             sites = {key: site for key, site in outcome.allocations.items() if key in moved}
-            if view.root is view.program.main and not self.config.raises_for_all:  # else who calls it may set it
+            if view.root is view.program.main:  # else who calls it may set it
                 sites |= {key: s for key, s in outcome.of_the_pool.items() if self._comes_and_goes(key, s)}
             reached = sorted((site.order, key) for key, site in sites.items())
             if not reached or self._sets_it([module.path for module in view.program.modules]):
@@ -308,7 +307,7 @@ class Rewriter:
         shared = self.header.call_in(anchor.path, anchor.start) if self.header is not None and writes_cuda else None
         if shared is not None:
             return anchor, _SetUp(site, [f"{shared.name}();"], set(), set(), includes=shared.edits)
-        calls = self._function(site) if writes_cuda and not self.config.raises_for_all else None
+        calls = self._function(site) if writes_cuda else None
         if calls is not None:
             return anchor, _SetUp(site, [f"{calls.name}();"], set(), set(), (calls, not once and not every_round))
         lines = self.writer(anchor.path).threshold(

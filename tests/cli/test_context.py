@@ -179,10 +179,12 @@ def test_the_threshold_is_not_set_in_it(cudafix: Cudafix) -> None:
             "test.cu": """#include <cuda_runtime.h>
 __global__ void k(float *d) { *d = 1; }
 int step() {
-    float *d;
-    cudaMalloc(&d, 4);
-    k<<<1, 1>>>(d);
-    cudaFree(d);
+    for (int i = 0; i < 9; i++) {
+        float *d;
+        cudaMalloc(&d, 4);
+        k<<<1, 1>>>(d);
+        cudaFree(d);
+    }
     return 0;
 }
 #include "train.cu"

@@ -111,7 +111,7 @@ def test_another_configuration_is_another_question(proofs: list[int]) -> None:
     assert driver.analyze(FILES, off, cache=Cache()) == driver.analyze(FILES, off)
     churning = {"main.cu": b"int main() { for (int i = 0; i < 9; i++) { float *d; cudaMalloc(&d, 4); cudaFree(d); } }"}
     for kept in (2**64 - 1, 64 << 20, 0):
-        sized = Config(pool_pairs="churn", pool_threshold=kept)
+        sized = Config(pool_threshold=kept)
         assert driver.analyze(churning, sized, cache=Cache()) == driver.analyze(churning, sized)
 
 

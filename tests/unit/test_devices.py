@@ -68,13 +68,17 @@ TWO = b"""
 int main() {
     float *a, *b, *c;
     cudaSetDevice(0);
-    cudaMalloc(&a, 4);
-    cudaFree(a);
+    for (int i = 0; i < 9; i++) {
+        cudaMalloc(&a, 4);
+        cudaFree(a);
+    }
     cudaSetDevice(1);
-    cudaMalloc(&b, 4);
-    cudaMalloc(&c, 4);
-    cudaFree(b);
-    cudaFree(c);
+    for (int i = 0; i < 9; i++) {
+        cudaMalloc(&b, 4);
+        cudaMalloc(&c, 4);
+        cudaFree(b);
+        cudaFree(c);
+    }
     return 0;
 }
 """
@@ -82,21 +86,21 @@ int main() {
 
 @pytest.mark.parametrize("program", [ROUNDS, TWO], ids=["in a loop", "one after the other"])
 def test_each_device_has_a_pool_of_its_own_to_set_up(program: bytes) -> None:
-    """`cudaGetDevice` names the pool: the threshold is set behind each `cudaSetDevice`, once for its allocations."""
+    """`cudaGetDevice` names the pool: it is set up behind each `cudaSetDevice`, once for its allocations."""
     report = driver.analyze({"main.cu": program}, Config())
     after = apply(program, [edit for finding in report.findings for edit in finding.edits]).decode()
     switched = [part for part in after.split("cudaSetDevice(")[1:] if "cudaMallocAsync" in part]
     assert switched
     for part in switched:
-        assert part.count("cudaMemPoolAttrReleaseThreshold") == 1
-        assert part.index("cudaMemPoolAttrReleaseThreshold") < part.index("cudaMallocAsync")
-    assert after.split("cudaSetDevice(")[0].count("cudaMemPoolAttrReleaseThreshold") == 0
+        assert part.count("keep_pool_memory();") == 1
+        assert part.index("keep_pool_memory();") < part.index("cudaMallocAsync")
+    assert "keep_pool_memory();" not in after.split("cudaSetDevice(")[0]
 
 
 def test_a_fix_of_one_device_sets_up_no_other_pool() -> None:
     report = driver.analyze({"main.cu": TWO}, Config())
     (first,) = (f for f in report.findings if TWO.startswith(b"cudaMalloc(&a", f.offset))
-    assert apply(TWO, first.edits).count(b"cudaMemPoolAttrReleaseThreshold") == 1
+    assert apply(TWO, first.edits).count(b"keep_pool_memory();") == 1
 
 
 def test_a_fix_of_one_program_sets_up_no_other_one() -> None:
@@ -287,7 +291,7 @@ def test_a_device_that_each_round_picks_is_current_in_that_round(lines: str) -> 
     after = rewritten(files, report)["main.cu"]
     assert not report.refusals
     assert b"Synchronize(0)" not in after
-    assert after.index(b"cudaSetDevice") < after.index(b"cudaMemPoolAttrReleaseThreshold") < after.index(b"MallocAsync")
+    assert after.index(b"cudaSetDevice") < after.index(b"keep_pool_memory();") < after.index(b"MallocAsync")
 
 
 @pytest.mark.parametrize(

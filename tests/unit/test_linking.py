@@ -187,7 +187,10 @@ extern "C" void work() { float *p; cudaMalloc((void **)&p, 4); k<<<1, 1>>>(p); c
 @pytest.mark.parametrize(("head", "there"), [(b"", False), (b"#include <cuda_runtime.h>\n", True)])
 def test_a_c_file_that_only_calls_the_runtime_need_not_have_its_header(head: bytes, there: bool) -> None:
     """C allows a call of what nobody has declared; the types of the pool come from the header."""
-    main = head + b"void work(void);\nint main(void) { cudaSetDevice(0); work(); work(); return 0; }\n"
+    main = (
+        head
+        + b"void work(void);\nint more(void);\nint main(void) { cudaSetDevice(0); while (more()) work(); return 0; }\n"
+    )
     report = analyze({"main.c": main, "work.cu": WRAPPED}, Config())
     (finding,) = report.findings
     (set_up,) = (edit for edit in finding.edits if b"cudaMemPool_t" in edit.text)

@@ -8,7 +8,7 @@ import pytest
 
 from cudafix.findings import Finding
 from cudafix.pipeline import driver
-from cudafix.project.config import Config, PoolPairs
+from cudafix.project.config import Config
 from cudafix.rewrite import pool_setup
 from cudafix.rewrite.edits import apply
 
@@ -19,7 +19,7 @@ CALL = "keep_pool_memory();"
 
 def rewritten(files: dict[str, str], config: Config | None = None) -> dict[str, str]:
     data = {path: text.encode() for path, text in files.items()}
-    report = driver.analyze(data, config or Config(pool_pairs="churn"))
+    report = driver.analyze(data, config or Config())
     assert any(finding.edits for finding in report.findings), report
     edits = [edit for finding in report.findings for edit in finding.edits]
     return {p: apply(text, [e for e in edits if e.path == p]).decode() for p, text in data.items()}
@@ -55,15 +55,14 @@ def test_a_lambda_whose_place_has_moved_is_no_new_function() -> None:
     assert CALL in rewritten({"main.cu": source})["main.cu"]
 
 
-@pytest.mark.parametrize("pairs", ["all", "churn"])
 @pytest.mark.parametrize("at", ["here", "in a header"])
-def test_its_variables_have_not_the_names_of_macros(pairs: PoolPairs, at: str) -> None:
+def test_its_variables_have_not_the_names_of_macros(at: str) -> None:
     macros = "#define device 0\n  # define pool get_pool()\n#define pool_ 3\n#define threshold(x) (x)\n#define kept 1\n"
     body = f"int main() {{ for (int i = 0; i < 9; i++) {{ {PAIR} }} }}"
     files = {"main.cu": macros + HEAD + body, "own.h": ""}
     if at == "in a header":
         files = {"main.cu": '#include "own.h"\n' + HEAD + body, "own.h": macros}
-    after = rewritten(files, Config(pool_pairs=pairs))["main.cu"]
+    after = rewritten(files, Config())["main.cu"]
     assert "int device_;" in after
     assert "cudaMemPool_t pool__;" in after
     assert "cudaMemPoolSetAttribute(pool__, cudaMemPoolAttrReleaseThreshold, &threshold_)" in after
@@ -86,7 +85,7 @@ def test_what_runs_once_gets_none() -> None:
 )  # fmt: skip
 def test_nothing_is_written_into_a_macro(macro: str) -> None:
     source = (HEAD + macro.replace("PAIR", PAIR)).encode()
-    report = driver.analyze({"main.cu": source}, Config(pool_pairs="churn"))
+    report = driver.analyze({"main.cu": source}, Config())
     after = apply(source, [edit for finding in report.findings for edit in finding.edits]).decode()
     for line in after.replace("\\\n", " ").splitlines():
         assert not (line.startswith("#") and ("MemPool" in line or CALL in line))
@@ -119,7 +118,7 @@ def test_two_files_of_one_translation_unit_have_names_of_their_own() -> None:
 )
 def test_the_configuration_says_how_much_is_kept(threshold: int, wanted: str) -> None:
     source = {"main.cu": HEAD + f"int main() {{ for (int i = 0; i < 9; i++) {{ {PAIR} }} }}"}
-    after = rewritten(source, Config(pool_pairs="churn", pool_threshold=threshold))["main.cu"]
+    after = rewritten(source, Config(pool_threshold=threshold))["main.cu"]
     assert wanted in after
     assert ("MemPool" in after) == bool(threshold)
 
@@ -141,7 +140,13 @@ def test_its_name_is_written_as_the_others_are_and_is_free() -> None:
         ("int a;\ntemplate <class T>\nvoid f() {}\n", "template"),
         ("#ifdef A\nvoid f() {}\n#endif\n", "void"),
         ('extern "C" {\nvoid f() {}\n}\n', "void"),
-        ("class A {\n    void f() {}\n};\n", None),
+        ("int a;\nclass A {\n    void f() {}\n};\n", "class"),
+        (
+            "int a;\n\n// a pair\ntemplate <class T>\nstruct A : B {\n  struct C {\n    void f() {}\n  };\n};\n",
+            "// a pair",
+        ),
+        ("#ifdef A\nint a() {\n#else\nint b() {\n#endif\n}\nvoid f() {}\n", None),
+        ("int a() {\n    struct A { void f() {} };\n}\n", None),
         ("int a; void f() {}\n", None),
     ],
 )
@@ -176,7 +181,7 @@ OWN = "cudaMemPool_t pool; cudaMemPoolProps props = {}; cudaMemPoolCreate(&pool,
 
 
 def unset(files: dict[str, str], config: Config | None = None) -> list[Finding]:
-    report = driver.analyze({path: text.encode() for path, text in files.items()}, config or Config(pool_pairs="churn"))
+    report = driver.analyze({path: text.encode() for path, text in files.items()}, config or Config())
     return [finding for finding in report.findings if finding.codemod == "pool_release_threshold"]
 
 
@@ -220,10 +225,10 @@ def test_a_pool_that_the_program_chooses_is_its_own(setup: str, pair: str) -> No
 
 def test_the_configuration_decides_whether_it_is_found() -> None:
     files = {"main.cu": HEAD + LOOP.replace("PAIR", MIGRATED)}
-    assert unset(files, Config(pool_pairs="churn", pool_threshold=0)) == []
-    assert unset(files, Config(pool_pairs="churn", disabled=frozenset({"pool_release_threshold"}))) == []
-    assert unset(files, Config(pool_pairs="churn", context=frozenset({"main.cu"}))) == []
-    assert len(unset(files, Config(pool_pairs="churn", pool_threshold=1))) == 1
+    assert unset(files, Config(pool_threshold=0)) == []
+    assert unset(files, Config(disabled=frozenset({"pool_release_threshold"}))) == []
+    assert unset(files, Config(context=frozenset({"main.cu"}))) == []
+    assert len(unset(files, Config(pool_threshold=1))) == 1
 
 
 @pytest.mark.parametrize("first", [MIGRATED, PAIR], ids=["migrated first", "blocking first"])

@@ -37,6 +37,7 @@ from cudafix.rewrite.certificates import Scenes, scenes
 from cudafix.rewrite.defects import Context, completions, defects, is_of_the_pool
 from cudafix.rewrite.edits import OverlapError, apply
 from cudafix.rewrite.groups import Group, Refused, groups_of, only_read, settled_sites, static_refusal
+from cudafix.rewrite.loops import Loops
 from cudafix.rewrite.naming import DEFAULT
 from cudafix.rewrite.own_events import OwnEvents
 from cudafix.rewrite.pairs import in_one_function
@@ -364,9 +365,10 @@ class Cluster:
             relevant = self._relevant(groups, survey)
             outcomes = [o for _, o in relevant]
             try:
-                events = OwnEvents([view.program for view, _ in relevant], self.tables)
-                run, unclear = _Memory(self, relevant).run, self._unclear()
-                return Repair(run, outcomes, groups, events, unclear, self.config.context).search(), outcomes
+                programs = [view.program for view, _ in relevant]
+                events, loops = OwnEvents(programs, self.tables), Loops(programs, self.tree.files)
+                run, unclear = _Memory(self, relevant, loops).run, self._unclear()
+                return Repair(run, outcomes, groups, events, unclear, self.config.context, loops).search(), outcomes
             except _TooLarge as found:  # the rewritten program takes more steps than the original
                 for view in (view for view, _ in relevant if view.root.span == found.view.root.span):
                     self._leave_out(view)
@@ -621,10 +623,10 @@ class _TooLarge(Exception):
 class _Memory:
     """Runs views again only where the overlay changed something that they reach."""
 
-    def __init__(self, cluster: Cluster, views: Sequence[tuple[View, Outcome]]) -> None:
+    def __init__(self, cluster: Cluster, views: Sequence[tuple[View, Outcome]], loops: Loops | None = None) -> None:
         self.cluster = cluster
         self.views = views
-        self.reached = [_anchors(outcome) for _, outcome in views]
+        self.reached = [_anchors(outcome, loops) for _, outcome in views]
         self.done = [cluster.memory.setdefault(id(view), {}) for view, _ in views]
 
     def run(self, overlay: Overlay) -> list[Outcome]:
@@ -655,8 +657,8 @@ class _Memory:
                 yield self.cluster.run(overlay, other, known)
 
 
-def _anchors(outcome: Outcome) -> set[Key]:
-    """The calls that an overlay may change or stand next to, as far as a view runs them."""
+def _anchors(outcome: Outcome, loops: Loops | None) -> set[Key]:
+    """The statements that an overlay may change or stand next to, as far as a view runs them."""
     found = {
         *(key_of(v.later.stmt) for v in outcome.violations if v.later.stmt is not None),
         *outcome.allocations,
@@ -665,4 +667,4 @@ def _anchors(outcome: Outcome) -> set[Key]:
         *(key_of(op.stmt) for op in outcome.operations if op.stmt is not None),
     }
     found |= {key_of(call) for calls in outcome.destroys.values() for call in calls}
-    return found
+    return found | {key_of(place.loop) for key in found for place in loops.around(key)} if loops is not None else found

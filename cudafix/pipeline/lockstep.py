@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
+from operator import ge
 
 from cudafix import ir
 from cudafix.ir import blocks_of
@@ -79,19 +80,25 @@ def _same(overlay: Overlay, proved: Overlay, program: Program, tables: Tables) -
     """Whether an overlay of one program is what the plan said, as far as the program goes."""
     gaps = _gaps(program)
 
-    def meaning(one: Overlay) -> tuple[object, ...]:
-        inserted: dict[tuple[Key, bool], tuple[object, ...]] = {}
+    def inserted(one: Overlay) -> dict[tuple[Key, bool], list[ir.Call]]:
+        found: dict[tuple[Key, bool], list[ir.Call]] = {}
         for where, is_after in ((one.after, True), (one.before, False)):  # in a gap, the first stand first
             for key, calls in where.items():
                 apis = ((call, tables.lookup(call.callee, len(call.args))) for call in calls)
                 steps = [call for call, api in apis if api is None or api.effect is not Effect.NOTHING]
                 if key in gaps and steps:
-                    gap = gaps[key][is_after]
-                    inserted[gap] = inserted.get(gap, ()) + words(steps)
-        replaced = {k: (c.callee, c.args) for k, c in one.replaced.items() if k in gaps}
-        return replaced, inserted, one.removed & gaps.keys()
+                    found.setdefault(gaps[key][is_after], []).extend(steps)
+        return found
 
-    return meaning(overlay) == meaning(proved)
+    def meaning(one: Overlay) -> tuple[object, ...]:
+        replaced = {k: (c.callee, c.args) for k, c in one.replaced.items() if k in gaps}
+        return replaced, {gap: words(calls) for gap, calls in inserted(one).items()}, one.removed & gaps.keys()
+
+    def looks(one: Overlay) -> list[bool]:
+        return [call.look is ir.Look.CHECKED for _, calls in sorted(inserted(one).items()) for call in calls]
+
+    # a status that the proof has looked at has to be looked at; one more look loses no error (docs/FACTS.md)
+    return meaning(overlay) == meaning(proved) and all(map(ge, looks(overlay), looks(proved)))
 
 
 def _gaps(program: Program) -> dict[Key, tuple[tuple[Key, bool], tuple[Key, bool]]]:

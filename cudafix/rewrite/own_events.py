@@ -23,10 +23,10 @@ from cudafix.rewrite.naming import named_stream
 _THIS = ir.Var("this")
 
 
-def inserted(name: str, args: tuple[ir.Expr, ...], at: ir.Stmt) -> ir.Call:
+def inserted(name: str, args: tuple[ir.Expr, ...], at: ir.Stmt, look: ir.Look = ir.Look.IGNORED) -> ir.Call:
     """A call that only the rewritten program has, beside the statement `at`."""
     site = at.site if isinstance(at, ir.Call | ir.Launch) else ir.Site(at.span, "", "", ";")
-    return ir.Call(name, args, at.span, at.span, at.span.end, site)
+    return ir.Call(name, args, at.span, at.span, at.span.end, site, look=look)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from cudafix.ordering.interpreter.program import (
     lacks_stream,
 )
 from cudafix.rewrite.groups import Group
+from cudafix.rewrite.loops import Behind
 from cudafix.rewrite.own_events import OwnEvent, inserted
 
 
@@ -41,8 +42,10 @@ class Insertion:
         event = (self.event.declared.path, *(key.path for key in self.event.statements)) if self.event else ()
         return [self.anchor.path, *event]
 
-    def calls(self, at: ir.Call | ir.Launch) -> list[ir.Call]:
+    def calls(self, at: ir.Call | ir.Launch | Behind) -> list[ir.Call]:
         """The insertion in the IR, as the engine runs it in Q."""
+        if isinstance(at, Behind):
+            return [inserted("cudaStreamSynchronize", (self.streams[0].expr,), at.loop, at.look)]
         if self.does is Does.DEVICE_SYNC:
             return [inserted("cudaDeviceSynchronize", (), at)]
         if self.does is Does.SYNC and self.event is not None:
@@ -66,7 +69,7 @@ class Plan:
 
     groups: list[Group]
     insertions: dict[Insertion, set[int]] = field(default_factory=dict)
-    anchors: dict[Key, ir.Call] = field(default_factory=dict)
+    anchors: dict[Key, ir.Call | Behind] = field(default_factory=dict)
     bound: set[int] = field(default_factory=set)
 
     def moving(self) -> list[Group]:

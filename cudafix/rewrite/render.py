@@ -21,6 +21,7 @@ from cudafix.ordering.interpreter.program import OF_A_ROUND, Key, Outcome, Site,
 from cudafix.project.config import Config
 from cudafix.rewrite import pool_setup, statements
 from cudafix.rewrite.groups import Group
+from cudafix.rewrite.loops import Behind
 from cudafix.rewrite.naming import spelled_call
 from cudafix.rewrite.own_events import OwnEvent
 from cudafix.rewrite.plan import Does, Insertion, Plan, moved_call
@@ -185,9 +186,10 @@ class Rewriter:
         owners: dict[tuple[Key, bool], set[int]] = defaultdict(set)
         for insertion, needed_by in plan.insertions.items():
             at, writer = plan.anchors[insertion.anchor], self.writer(insertion.anchor.path)
-            site = self._in_style(at.site)
+            data = self.files[insertion.anchor.path]
+            site = self._in_style(self._site(at.loop, data) if isinstance(at, Behind) else at.site)
             where = insertion.anchor, insertion.after
-            unit = statements.style_of(self.files[insertion.anchor.path]).unit
+            unit = statements.style_of(data).unit
             lines.setdefault(where, (site, []))[1].extend(_words(insertion, at, site, unit, writer))
             owners[where] |= needed_by
             if insertion.event is not None:
@@ -427,22 +429,14 @@ class Rewriter:
             return site  # its writer knows the styles of the file
         if site.prefix and data.startswith(site.prefix.encode(), site.span.start):
             return site
-        styles: Counter[tuple[str, str]] = Counter()
-        for module in (m for view in self.views for m in view.program.modules if m.path == site.span.path):
-            for function in module.functions:
-                if function.span.start <= site.span.start < function.span.end:
-                    for stmt in walk(function.body):
-                        if isinstance(stmt, ir.Call) and stmt.callee.startswith("cuda") and stmt.site.prefix:
-                            if data.startswith(stmt.site.prefix.encode(), stmt.site.span.start):
-                                styles[stmt.site.prefix, stmt.site.suffix] += 1
-                    if not styles and function.name == "main" and module.check_style is not None:
-                        styles[module.check_style] += 1  # `main` may return whatever a check returns
-        usable = [
-            style
-            for style, _ in styles.most_common()
-            if "=" not in style[0] and not style[0].lstrip().startswith("return")
-        ]
-        prefix, suffix = usable[0] if usable else ("", ";")
+        modules = [m for view in self.views for m in view.program.modules if m.path == site.span.path]
+        around = [f for m in modules for f in m.functions if f.span.start <= site.span.start < f.span.end]
+        check = statements.usual_check(around, data)
+        if check is not None:
+            return replace(site, prefix=check.prefix, suffix=check.suffix)
+        in_main = any(function.name == "main" for function in around)  # it may return whatever a check returns
+        styles = Counter(m.check_style for m in modules if in_main and m.check_style is not None)
+        prefix, suffix = next((style for style, _ in styles.most_common() if "=" not in style[0]), ("", ";"))
         return replace(site, prefix=prefix, suffix=suffix)
 
     # -- the report ----------------------------------------------------------------------------------------------------
@@ -584,7 +578,7 @@ def _holds(function: ir.Function, key: Key) -> bool:
     )
 
 
-def _words(insertion: Insertion, at: ir.Call, site: ir.Site, unit: str, writer: Writer) -> list[str]:
+def _words(insertion: Insertion, at: ir.Call | Behind, site: ir.Site, unit: str, writer: Writer) -> list[str]:
     if insertion.event is not None:
         return [statements.checked(site, spelled_call(call)) for call in insertion.calls(at)]
     if insertion.does is Does.WAIT:

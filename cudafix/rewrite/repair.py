@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from cudafix import ir
 from cudafix.findings import Assumption
@@ -26,6 +27,7 @@ from cudafix.ordering.interpreter.program import (
 )
 from cudafix.ordering.interpreter.state import Stream, StreamKind
 from cudafix.rewrite.groups import Group, Refused, only_read, stream_options
+from cudafix.rewrite.loops import Behind, Loops
 from cudafix.rewrite.naming import DEFAULT, spelled
 from cudafix.rewrite.own_events import OwnEvent, OwnEvents
 from cudafix.rewrite.plan import Does, Insertion, Plan
@@ -113,11 +115,13 @@ class Repair:
         events: OwnEvents | None = None,
         unclear: Sequence[ir.Span] = (),
         only_read: Collection[str] = (),
+        loops: Loops | None = None,
     ) -> None:
         self.run = run
         self.only_read = only_read
         self.unclear = unclear
         self.events = events
+        self.loops = loops or Loops((), {})
         self.plan = Plan(groups)
         self.outcomes = survey
         self.known = {_identity(v) for outcome in survey for v in outcome.violations}
@@ -161,6 +165,7 @@ class Repair:
                     group.refused = self._because(found[0], "out_of_order", group)
         self._drop_idle_insertions()
         self._minimize()
+        self._wait_behind_loops()
         self._bind()
         self._note_assumptions()
         return self.plan
@@ -455,6 +460,29 @@ class Repair:
         for group in self.plan.moving():
             if id(group) in served:
                 self._adopt(group)
+
+    def _wait_behind_loops(self) -> None:
+        """Let the host wait once behind a loop for what it waits for in each round, where the proof holds with that."""
+        for insertion in list(self.plan.insertions):
+            if insertion.does is not Does.SYNC or insertion.event is not None:
+                continue
+            for place in self.loops.around(insertion.anchor):
+                known = self.loops.is_known_behind(insertion.streams[0].expr, place.loop)
+                if known and self._moves_behind(insertion, place):
+                    break
+
+    def _moves_behind(self, insertion: Insertion, place: Behind) -> bool:
+        """Move an insertion behind a loop; False, and nothing is changed, if the proof does not hold with that."""
+        behind = replace(insertion, anchor=key_of(place.loop), after=True)
+        proved, moved = self.plan.insertions, dict[Insertion, set[int]]()
+        for each, needed_by in proved.items():
+            moved.setdefault(behind if each == insertion else each, set()).update(needed_by)
+        self.plan.insertions = moved
+        self.plan.anchors[behind.anchor] = place
+        if self._ask():
+            self.plan.insertions = proved
+            return False
+        return True
 
     def _adopt(self, group: Group) -> None:
         """Let a group need the insertions that order what it moves: it may be written without the groups that asked

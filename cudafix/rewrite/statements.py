@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from cudafix.findings import Edit
-from cudafix.ir import Site, Span
+from cudafix.ir import Call, Function, Look, Site, Span, walk
 
 COMMENT = rb"//.*|/\*[^*]*\*/"
 _INDENTED = re.compile(rb"^([ \t]+)\S", re.MULTILINE)
@@ -31,6 +32,31 @@ def style_of(data: bytes) -> Style:
     twos = sum(width == 2 for width in widths)
     fours = sum(width == 4 for width in widths)
     return Style(newline, "  " if twos > fours or (twos == fours and any(w % 4 for w in widths)) else "    ")
+
+
+class Check(NamedTuple):
+    """What stands around a call of CUDA as a statement, and whether that looks at the status."""
+
+    prefix: str
+    suffix: str
+    looks: bool
+
+
+def usual_check(functions: Iterable[Function], data: bytes) -> Check | None:
+    """The most common check in the text of some functions that may stand anywhere in them; None if they have none."""
+    found = [
+        stmt
+        for function in functions
+        for stmt in walk(function.body)
+        if isinstance(stmt, Call) and stmt.callee.startswith("cuda") and stmt.site.prefix
+        if data.startswith(stmt.site.prefix.encode(), stmt.site.span.start)
+        if "=" not in stmt.site.prefix and not stmt.site.prefix.lstrip().startswith("return")
+    ]
+    if not found:
+        return None
+    (style, _), *_ = Counter((call.site.prefix, call.site.suffix) for call in found).most_common()
+    looks = (call.look is Look.CHECKED for call in found if (call.site.prefix, call.site.suffix) == style)
+    return Check(*style, all(looks))
 
 
 def checked(site: Site, call: str) -> str:

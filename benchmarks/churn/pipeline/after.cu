@@ -32,6 +32,17 @@ __global__ void add(float *out, const float *a, const float *b, size_t n)
         out[i] = a[i] + b[i];
 }
 
+// keep freed memory in the pool instead of giving it back at every synchronization
+static void keep_pool_memory()
+{
+    int device;
+    cudaMemPool_t pool;
+    unsigned long long threshold = ~0ull;
+    CHECK(cudaGetDevice(&device));
+    CHECK(cudaDeviceGetDefaultMemPool(&pool, device));
+    CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
+}
+
 int main(int argc, char **argv)
 {
     const size_t bytes = argc > 1 ? strtoull(argv[1], nullptr, 10) : 1 << 20;
@@ -40,15 +51,7 @@ int main(int argc, char **argv)
     const int blocks = n < 256 * 1056 ? int((n + 255) / 256) : 1056;
     cudaStream_t stream;
     CHECK(cudaStreamCreate(&stream));
-    {
-        // keep freed memory in the pool instead of giving it back at every synchronization
-        int device;
-        cudaMemPool_t pool;
-        unsigned long long threshold = ~0ull;
-        CHECK(cudaGetDevice(&device));
-        CHECK(cudaDeviceGetDefaultMemPool(&pool, device));
-        CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
-    }
+    keep_pool_memory();
     auto start = std::chrono::steady_clock::now();
     for (int round = 0; round < warm_up + rounds; ++round) {
         if (round == warm_up) {

@@ -217,7 +217,7 @@ class Effects(Allocations):
         self._keep(call, api, args, after)
         if call.result is not None and api.effect != Effect.ALLOC:
             self.result(call, self._returned(call, api, after), after)
-        if api.looks and call.look is ir.Look.CHECKED and where is not In.REWRITTEN:
+        if api.looks and call.look is ir.Look.CHECKED:
             self.looks(after)
         return after
 

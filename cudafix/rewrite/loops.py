@@ -1,0 +1,94 @@
+"""The loops around a statement behind which another statement can be written.
+
+What is written behind a loop runs once, whatever number of rounds it has; the proof decides whether that is enough.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from cudafix import ir
+from cudafix.ir import blocks_of
+from cudafix.ir.link import Program
+from cudafix.ordering.interpreter.program import Key, key_of
+from cudafix.rewrite.pool_setup import is_in_macro
+from cudafix.rewrite.statements import usual_check
+
+_LOOP = re.compile(rb"(?:for|while|do)\b")
+_COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+class Behind(NamedTuple):
+    """The place behind a loop, and what a call that is written there does with its status."""
+
+    loop: ir.Loop
+    look: ir.Look
+
+
+class Loops:
+    """Finds loops in the functions of some programs, with the texts of their files."""
+
+    def __init__(self, programs: Sequence[Program], files: Mapping[str, bytes]) -> None:
+        self.files = files
+        self._functions: dict[str, dict[int, ir.Function]] = defaultdict(dict)
+        for function in (function for program in programs for function in program.functions()):
+            self._functions[function.span.path][id(function)] = function
+        self._found: dict[Key, tuple[Behind, ...]] = {}
+
+    def around(self, key: Key) -> tuple[Behind, ...]:
+        """The loops around a statement behind which another may stand, the outermost first; none where the programs
+        that have the statement do not agree on them.
+        """
+        if key not in self._found:
+            chains = [chain for f in self._around(key) if (chain := _around(f.body, key)) is not None]
+            agreed = len({tuple(loop.span for loop in chain) for chain in chains}) == 1
+            self._found[key] = tuple(map(self._behind, filter(self._has_room_behind, chains[0]))) if agreed else ()
+        return self._found[key]
+
+    def is_known_behind(self, expr: ir.Expr, loop: ir.Loop) -> bool:
+        """Whether all variables of an expression in a loop mean the same behind it: none is declared in it."""
+        inside = {
+            stmt.var
+            for function in self._around(key_of(loop))
+            for stmt in ir.walk(function.body)
+            if isinstance(stmt, ir.Declare) and _is_inside(key_of(stmt), loop.span)
+        }
+        named = {part for part in ir.variables(expr) if isinstance(part, ir.Var)}
+        return not any(var in inside or var == loop.index or var.name.startswith("%") for var in named)
+
+    def _around(self, key: Key) -> Iterator[ir.Function]:
+        """The functions in whose text a statement is."""
+        return (f for f in self._functions[key.path].values() if _is_inside(key, f.span))
+
+    def _behind(self, loop: ir.Loop) -> Behind:
+        check = usual_check(self._around(key_of(loop)), self.files[loop.span.path])
+        return Behind(loop, ir.Look.CHECKED if check is not None and check.looks else ir.Look.IGNORED)
+
+    def _has_room_behind(self, loop: ir.Loop) -> bool:
+        """Whether a loop is a statement of a block, as its text says: the body of a branch without braces is none."""
+        data, start, end = self.files[loop.span.path], loop.span.start, loop.span.end
+        in_front = _COMMENT.sub(b"", data[:start]).rstrip()
+        return (
+            _LOOP.match(data, start) is not None
+            and data[start:end].rstrip()[-1:] in (b"}", b";")
+            and in_front[-1:] in (b"{", b"}", b";")
+            and not is_in_macro(data, start)
+        )
+
+
+def _is_inside(key: Key, span: ir.Span) -> bool:
+    return key.path == span.path and span.start <= key.start < span.end
+
+
+def _around(block: ir.Block, key: Key) -> tuple[ir.Loop, ...] | None:
+    """The loops of a block that hold a call or a launch, the outermost first; None if it is not in there."""
+    for stmt in block:
+        if isinstance(stmt, ir.Call | ir.Launch) and key_of(stmt) == key:
+            return ()
+        for inner in blocks_of(stmt):
+            if (found := _around(inner, key)) is not None:
+                return (stmt, *found) if isinstance(stmt, ir.Loop) else found
+    return None

@@ -91,8 +91,9 @@ def places_in(stmt: Stmt) -> Iterator[Expr]:
             yield result
         case If() if stmt.test.place is not None:
             yield stmt.test.place
-        case Loop(bounds=bounds):
+        case Loop(bounds=bounds, reads=reads):
             yield from bounds
+            yield from reads
         case _:
             pass
 

@@ -119,9 +119,9 @@ def assigned(function: ir.Function) -> frozenset[str]:
 
 
 def numbers(loop: ir.Loop) -> tuple[ir.Expr, ...]:
-    """The places whose numbers say how many rounds a canonical loop has: its bounds, and what its condition reads."""
+    """The places whose numbers say which rounds a canonical loop has: its bounds, and what its head reads."""
     read = [place for s in loop.condition if isinstance(s, ir.HostAccess) for place in s.reads]
-    return tuple(dict.fromkeys((*loop.bounds, *(p for p in read if isinstance(p, ir.Var | ir.Field)))))
+    return tuple(dict.fromkeys((*loop.bounds, *loop.reads, *read)))
 
 
 def is_assigned_elsewhere(program: Program, function: ir.Function, place: ir.Expr) -> bool:

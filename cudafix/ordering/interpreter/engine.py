@@ -1334,6 +1334,8 @@ class Engine(Chosen):
                 continue
             own = self.cells(state, place)
             said = self._bound(place, state, "" if self.loops else self.name_of("the number", (loop, n)))
+            if said is None and not isinstance(place, ir.Var | ir.Field):
+                return None  # an element or what a pointer leads to may be stored in by another name
             if said is None and self.loops and ranges.is_assigned_elsewhere(self.program, self.frame.function, place):
                 return None
             found.append(said or str(own[:1]))

@@ -44,12 +44,9 @@ class Loops(Branches):
 
     def _for_parts(self, node: Node) -> None:
         first, condition, step = (node.child_by_field_name(f) for f in ("initializer", "condition", "update"))
-        if first is not None:
-            if first.type == "declaration":
-                self._declaration(first)
-            else:
-                self.value(first, None, False)
         self.flush()
+        starts = self.collect(lambda: self._starts(first)) if first is not None else ()
+        self.merge(starts)
         header = self._header(first, condition, step)
         sizes: tuple[Expr, ...] = ()
         if header is not None and (right := condition.child_by_field_name("right") if condition else None) is not None:
@@ -88,11 +85,17 @@ class Loops(Branches):
         made = ir.Loop(
             body, self.span(node), before, after if index is None else (), index,
             _pattern(bounds[0], variables) if bounds is not None else None, once, condition is None, places,
-            self._plain_text(condition),
+            self._plain_text(condition), _made_of(starts, index) if index is not None else (),
         )  # fmt: skip
         if bounds is not None:
             self.ranged.append((made, bounds[1], after))
         self._emit_loop(made)
+
+    def _starts(self, first: Node) -> None:
+        if first.type == "declaration":
+            self._declaration(first)
+        else:
+            self.value(first, None, False)
 
     def _round(self, body: Node | None) -> Block:
         """The body of a loop. A loop in it whose bounds differ from round to round is not canonical."""
@@ -366,3 +369,11 @@ def _stride(text: str, name: str) -> str | None:
         return "-1"
     found = re.fullmatch(re.escape(name) + r"([*/+-]|<<|>>)=(\w+)", text)
     return found.group(1) + found.group(2) if found else None
+
+
+def _made_of(starts: Block, index: Var) -> tuple[Expr, ...]:
+    """The places that the first value of an index is made of, but for variables by themselves: a text names those."""
+    values = [s.value for s in starts if isinstance(s, ir.Assign) and s.target == index]
+    read = [place for s in starts if isinstance(s, ir.HostAccess) for place in s.reads]
+    parts = [part for value in values for part in (value.parts if isinstance(value, Opaque) else (value,))]
+    return tuple(part for part in (*parts, *read) if not isinstance(part, Var | ir.Const))

@@ -236,8 +236,8 @@ class Loop:
 
     A canonical loop `for (i = a; i < b; i++)`, whose body assigns neither `i` nor what `a` and `b` are made of, has
     `index` and `range` (`"a:b"`, normalized text): two loops with the same range visit the same indices. A range with
-    marks (`"0:{}"`) is the same only where the variables are that stand for them, its `bounds`, and what its first index
-    is made of, `reads`.
+    marks (`"0:{}"`) is the same only where the variables are that stand for them, its `bounds`. `reads` are the places
+    that it is made of besides: it is the same only while those keep their values.
     `at_least_once` is true for `do … while` and for constant bounds that make one round certain. `forever` is true for
     `while (true)` and `for (;;)`. `test` is the text of a condition without calls and macros; else it is empty. In
     Python, that of a loop over elements is what it runs through, behind `in`, if no code of the program gives them.

@@ -438,7 +438,7 @@ class Tree:
             for variable in variant.declarations.globals.values():
                 if variable.span.path == path and not listing.is_conditional(variable.span.start):
                     yield variable.name.rpartition("::")[2]
-            yield from variant.declarations.enumerators - conditional
+            yield from variant.declarations.enumerators.keys() - conditional
 
     def _given_references(self, path: str, program: Collection[str]) -> GivenReferences:
         """What the files of a program that include a file may make a reference of in it."""

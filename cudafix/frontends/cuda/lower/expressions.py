@@ -783,9 +783,9 @@ class Expressions:
             return False
         if index.is_enumerator(name) or index.is_constant_around(name):
             return False
-        return not (is_library_constant(name) or _is_api_constant(name) or self._is_constant_around(node, name))
+        return not (is_library_constant(name) or _is_api_constant(name) or self.is_constant_around(node, name))
 
-    def _is_constant_around(self, node: Node, name: str) -> bool:
+    def is_constant_around(self, node: Node, name: str) -> bool:
         """Whether a template around a name has a parameter, or a block around it an enumerator, that is called so."""
         word = re.compile(rf"\b{name}\b")
         at: Node | None = node

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
 
 from tree_sitter import Node
 
@@ -36,6 +37,19 @@ _ARRAY = re.compile(r"(?:std::)?array\s*<")
 _VARIABLE = re.compile(r"(?<![\w.>#])(?<!::)[A-Za-z_]\w*(?![\w.(\[#]|->|::)")  # a name on its own, no part of another
 
 
+@dataclass(frozen=True)
+class _Header:
+    """The head of a canonical loop: its index, the text of its range and the names in that, whether one round is
+    certain, and what is written for its bounds and its stride.
+    """
+
+    index: Var
+    text: str
+    words: frozenset[str]
+    once: bool
+    operands: tuple[Node, ...]
+
+
 class Loops(Branches):
     """Lowers loops."""
 
@@ -44,19 +58,25 @@ class Loops(Branches):
 
     def _for_parts(self, node: Node) -> None:
         first, condition, step = (node.child_by_field_name(f) for f in ("initializer", "condition", "update"))
+        if first is not None:
+            if first.type == "declaration":
+                self._declaration(first)
+            else:
+                self.value(first, None, False)
         self.flush()
-        starts = self.collect(lambda: self._starts(first)) if first is not None else ()
-        self.merge(starts)
         header = self._header(first, condition, step)
+        made_of = self._made_of(header) if header is not None else ()
+        if made_of is None:
+            header, made_of = None, ()
         sizes: tuple[Expr, ...] = ()
         if header is not None and (right := condition.child_by_field_name("right") if condition else None) is not None:
             if (container := self._asked_for(right)) is not None:
                 counted = self._count(self.lvalue(container), container)
-                if counted is None or header[1][0] != "0:{}":
+                if counted is None or header.text != "0:{}":
                     header = None
                 else:
                     text, sizes = counted
-                    header = header[0], (f"0:{text}", header[1][1]), text.isdigit() and int(text) > 0
+                    header = replace(header, text=f"0:{text}", once=text.isdigit() and int(text) > 0)
         kept, self.blocked = self.blocked, self.blocked or "in the head of a loop"
         before = self.collect(lambda: self._discard(condition)) if condition is not None else ()
         self.blocked = kept
@@ -65,37 +85,55 @@ class Loops(Branches):
         kept, self.blocked = self.blocked, self.blocked or "in the head of a loop"
         after = self.collect(lambda: self._discard(step)) if step is not None else ()
         self.blocked = kept
-        index, bounds, once = header if header is not None else (None, None, False)
+        index: Var | None = None
         variables: list[str] = []
-        if index is not None and bounds is not None:
-            text, words = bounds
+        text = ""
+        if header is not None:
+            text, words = header.text, header.words
             assigned = assigned_in(body)
             changed = {w for w in words if self.versions.get(w, 0) != names.get(w, 0)}
             if (
-                index in assigned
+                header.index in assigned
                 or changed
                 or any(isinstance(a, Var) and a.name.partition("@")[0] in words for a in assigned)
             ):
-                index, bounds, once = None, None, False
+                header, made_of = None, ()
             else:
-                bounds = (self.marked(text, words) if not sizes else text, words)
+                index = header.index
+                text = self.marked(text, words) if not sizes else text
                 variables = [word for word in _VARIABLE.findall(text) if isinstance(self.local(word), Var)]
-        places = tuple(place for word in variables if isinstance(place := self.local(word), Var)) or sizes
-        sizes = sizes if index is not None else ()
+        places = tuple(place for word in variables if isinstance(place := self.local(word), Var))
         made = ir.Loop(
             body, self.span(node), before, after if index is None else (), index,
-            _pattern(bounds[0], variables) if bounds is not None else None, once, condition is None, places,
-            self._plain_text(condition), _made_of(starts, index) if index is not None else (),
+            _pattern(text, variables) if header is not None else None, header is not None and header.once,
+            condition is None, places or sizes if header is not None else (), self._plain_text(condition),
+            tuple(place for place in made_of if place not in places),
         )  # fmt: skip
-        if bounds is not None:
-            self.ranged.append((made, bounds[1], after))
+        if header is not None:
+            self.ranged.append((made, header.words, after))
         self._emit_loop(made)
 
-    def _starts(self, first: Node) -> None:
-        if first.type == "declaration":
-            self._declaration(first)
-        else:
-            self.value(first, None, False)
+    def _made_of(self, header: _Header) -> tuple[Expr, ...] | None:
+        """The places whose values are the bounds and the stride of a loop; None where a name in them may mean another
+        value elsewhere, though it is spelled alike.
+        """
+        values: list[Expr] = []
+        operands = [node for node in header.operands if self.number_of(self.normal(node), node) is None]
+        read = self.collect(lambda: values.extend(self.value(node) for node in operands))
+        values += (place for stmt in read if isinstance(stmt, ir.HostAccess) for place in stmt.reads)
+        found: dict[Expr, None] = {}
+        while values:
+            match values.pop():
+                case Opaque(parts):
+                    values += parts
+                case ir.Const(text):
+                    if _IDENTIFIER.fullmatch(text) and (
+                        self.file.index.are_several(text) or self.is_constant_around(operands[0], text)
+                    ):
+                        return None
+                case place if place != header.index:
+                    found[place] = None
+        return tuple(found)
 
     def _round(self, body: Node | None) -> Block:
         """The body of a loop. A loop in it whose bounds differ from round to round is not canonical."""
@@ -117,10 +155,8 @@ class Loops(Branches):
     def _discard(self, node: Node) -> None:
         self.value(node, None, False)
 
-    def _header(
-        self, first: Node | None, condition: Node | None, step: Node | None
-    ) -> tuple[Var, tuple[str, frozenset[str]], bool] | None:
-        """The index, the range and whether one round is certain, of `for (i = a; i < b; i++)`."""
+    def _header(self, first: Node | None, condition: Node | None, step: Node | None) -> _Header | None:
+        """The head of a canonical loop, `for (i = a; i < b; i++)`; None for any other."""
         if first is None or condition is None or step is None or condition.type != "binary_expression":
             return None
         init = first.child_by_field_name("declarator") if first.type == "declaration" else first
@@ -141,7 +177,7 @@ class Loops(Branches):
         if self._asked_for(right) is not None:
             high = "{}"
             words = frozenset(_IDENTIFIER.findall(self.normal(right)))
-            return (index, ("0:{}", words), False) if (low, sign, stride) == ("0", "<", "1") else None
+            return _Header(index, "0:{}", words, False, ()) if (low, sign, stride) == ("0", "<", "1") else None
         if stride is None or "(" in low + high.replace("sizeof(", ""):
             return None
         if stride == "-1" and sign in (">=", ">") and (found := re.fullmatch(r"(.+)-1", low)) and sign == ">=":
@@ -157,8 +193,9 @@ class Loops(Branches):
         first_one, last_one = self.number_of(low, condition), self.number_of(high, condition)
         once = first_one is not None and last_one is not None and sign in ("<", "!=")
         once = once and int(first_one or 0) < int(last_one or 0)
-        words = frozenset(re.findall(r"[A-Za-z_]\w*", f"{low} {high}"))
-        return index, (text, words), once
+        words = frozenset(_IDENTIFIER.findall(f"{low} {high} {stride}"))
+        by = step.child_by_field_name("right") if stride not in ("1", "-1") else None
+        return _Header(index, text, words, once, (start, right, by) if by is not None else (start, right))
 
     def _count(self, container: Expr, node: Node) -> tuple[str, tuple[Expr, ...]] | None:
         """How many elements a loop over a container visits, one after the other: as text, with a mark for what is found
@@ -369,11 +406,3 @@ def _stride(text: str, name: str) -> str | None:
         return "-1"
     found = re.fullmatch(re.escape(name) + r"([*/+-]|<<|>>)=(\w+)", text)
     return found.group(1) + found.group(2) if found else None
-
-
-def _made_of(starts: Block, index: Var) -> tuple[Expr, ...]:
-    """The places that the first value of an index is made of, but for variables by themselves: a text names those."""
-    values = [s.value for s in starts if isinstance(s, ir.Assign) and s.target == index]
-    read = [place for s in starts if isinstance(s, ir.HostAccess) for place in s.reads]
-    parts = [part for value in values for part in (value.parts if isinstance(value, Opaque) else (value,))]
-    return tuple(part for part in (*parts, *read) if not isinstance(part, Var | ir.Const))

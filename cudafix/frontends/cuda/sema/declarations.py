@@ -18,7 +18,7 @@ from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT, Declared
 from cudafix.frontends.cuda.sema.lookup import Lookup, Names, Use
 from cudafix.frontends.cuda.sema.references import References
 from cudafix.frontends.cuda.sema.type_texts import SPECIFIERS, WORDS, elements, is_pointer, plain_name, text_of
-from cudafix.ir import GlobalVar, Opaque, Param, found_as, template_arguments
+from cudafix.ir import GlobalVar, Opaque, Param, Span, found_as, template_arguments
 from cudafix.models.api import Prototype
 from cudafix.models.number_types import is_floating, is_number
 from cudafix.models.types import is_plain, is_standard
@@ -190,7 +190,7 @@ class Declarations:
     globals: dict[str, GlobalVar] = field(default_factory=dict)
     initializers: list[tuple[GlobalVar, Node]] = field(default_factory=list)  # or their declarators
     of_threads: set[str] = field(default_factory=set)  # the variables that each thread has for itself
-    enumerators: set[str] = field(default_factory=set)
+    enumerators: dict[str, set[Span]] = field(default_factory=dict)  # where each is declared
     friends: set[str] = field(default_factory=set)  # functions that classes declare as theirs, by last name component
     prototypes: set[str] = field(default_factory=set)
     # functions outside of classes that are declared, by last name component
@@ -254,7 +254,8 @@ class Declarations:
                 (name, one) for name, one in header.globals.items() if name == one.name or name not in found.globals
             )
             found.names.include(header.names)
-            found.enumerators |= header.enumerators
+            for name, at in header.enumerators.items():
+                found.enumerators.setdefault(name, set()).update(at)
             found.prototypes |= header.prototypes
             for name, declared_as in header.outside.items():
                 found.outside.setdefault(name, set()).update(declared_as)
@@ -422,6 +423,11 @@ class Declarations:
 
     def is_enumerator(self, name: str) -> bool:
         return name in self.enumerators or (self.visible is not None and name in self.visible.enumerators)
+
+    def are_several(self, name: str) -> bool:
+        """Whether a name is that of enumerators in several places, which may have several values."""
+        seen = self.visible.enumerators.get(name, set()) if self.visible is not None else set()
+        return len(self.enumerators.get(name, set()) | seen) > 1
 
     def is_constant_around(self, name: str) -> bool:
         """Whether the build defines it as a constant, or the files that include this one declare it."""

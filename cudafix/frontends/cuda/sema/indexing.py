@@ -364,7 +364,8 @@ def index(
             body = node.child_by_field_name("body")
             for child in body.named_children if body is not None else ():
                 if child.type == "enumerator":
-                    found.enumerators.add(text_of(child.children[0], text))
+                    at = Span(path, child.start_byte, child.end_byte)
+                    found.enumerators.setdefault(text_of(child.children[0], text), set()).add(at)
         elif kind == "friend_declaration":
             head = text_of(node, text).partition("{")[0]
             found.friends.update("".join(name.split()) for name in CALLED.findall(head))

@@ -404,20 +404,20 @@ class Classes:
         """
         for stmt in walk(function.body):
             if isinstance(stmt, ir.Assign):
-                if _is_elsewhere(stmt.target) and (may_lead(stmt.value, function) or _is_null(stmt.value)):
+                if _is_elsewhere(stmt.target, function) and (may_lead(stmt.value, function) or _is_null(stmt.value)):
                     return True
             elif isinstance(stmt, ir.Call):
-                if any(self._leads_elsewhere(e) for e in self._may_store_in(stmt)):
+                if any(self._leads_elsewhere(e, function) for e in self._may_store_in(stmt)):
                     return True
         return False
 
-    def _leads_elsewhere(self, given: ir.Expr) -> bool:
+    def _leads_elsewhere(self, given: ir.Expr, function: ir.Function) -> bool:
         """Whether who gets this, as a pointer or as a reference, may store elsewhere."""
         if isinstance(given, ir.Addr):
-            return _is_elsewhere(given.base)
+            return _is_elsewhere(given.base, function)
         if isinstance(given, ir.Var) and given.name.removeprefix("::") not in self.program.globals:
             return False  # an enumerator
-        return _is_elsewhere(given)
+        return _is_elsewhere(given, function)
 
     def _may_store_in(self, call: ir.Call) -> Iterator[ir.Expr]:
         """The arguments of a call that may be stored in: through a pointer, or as a reference."""
@@ -776,12 +776,13 @@ def _looks_elsewhere(stmt: ir.Stmt) -> bool:
     return isinstance(stmt, ir.HostAccess) and not all(map(_is_own, (*stmt.reads, *stmt.writes)))
 
 
-def _is_elsewhere(place: ir.Expr) -> bool:
+def _is_elsewhere(place: ir.Expr, function: ir.Function) -> bool:
     """Whether a place is in a variable that others see, or behind a pointer or a reference that is no parameter."""
     while isinstance(place, ir.Field | ir.Index):
         place = place.base
     if isinstance(place, ir.Deref):
-        return not isinstance(place.base, ir.Var)
+        given = ("this", *(param.name for param in function.params))
+        return not (isinstance(place.base, ir.Var) and place.base.name in given)
     return isinstance(place, ir.Var) and "::" in place.name
 
 

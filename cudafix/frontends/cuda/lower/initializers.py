@@ -211,8 +211,16 @@ class Initializers(Objects):
         self, node: Node, place: Expr, cls: Class, items: deque[tuple[Node | None, Expr]], rest: bool
     ) -> None:
         """The bases of an aggregate, then its members, get the values between braces one after the other (C++17, 11.6.1
-        [dcl.init.aggr] 2, 12); `rest`: those for which none is left start as null.
+        [dcl.init.aggr] 2, 12); `rest`: those for which none is left start as null. A base that is not seen takes any
+        number of them.
         """
+        if items and any(self.class_in(base) is None for base in cls.bases):
+            any_of = opaque(*(value for _, value in items))
+            self.emit(ir.Assign(place, any_of, self.span(node)))
+            for name in cls.fields:
+                self.store(Field(place, name), any_of, node)
+            items.clear()
+            return
         for base in cls.bases:
             if items:
                 self._take(node, place, base, items)

@@ -72,6 +72,23 @@ class Variables(Blocks):
     def parameters(self, node: Node | None) -> tuple[tuple[ir.Param, Node], ...]:
         return parameters(node, self.source.text, self.file.index)
 
+    def _are_parameters(self, arguments: Node) -> bool:
+        """Whether all arguments of `T name(int(), U(x))` read as parameters too: then it declares a function (C++17,
+        11.2 [dcl.ambig.res]).
+        """
+        return bool(arguments.named_children) and all(map(self._is_parameter, arguments.named_children))
+
+    def _is_parameter(self, argument: Node) -> bool:
+        named, given = argument.child_by_field_name("function"), argument.child_by_field_name("arguments")
+        if argument.type != "call_expression" or named is None or given is None:
+            return False
+        name = self.raw(named)
+        index = self.file.index
+        is_type = named.type == "primitive_type" or index.is_type(name) or index.class_of(name) is not None
+        inner = given.named_children
+        names = not inner or (len(inner) == 1 and inner[0].type == "identifier")
+        return is_type and names and self.local(name) is None
+
     def _declaration(self, node: Node) -> None:
         base = self.type_specifier(node)
         words = {self.raw(c) for c in node.children if c.type in ("storage_class_specifier", "type_qualifier")}
@@ -100,6 +117,9 @@ class Variables(Blocks):
             value = child.child_by_field_name("value")
             if value is None and child.type != "init_declarator":
                 value = node.child_by_field_name("value")  # `if (int x = f())`
+            if value is not None and value.type == "argument_list" and self._are_parameters(value):
+                self.unknown("a statement that declares a function", child)
+                continue
             if one.parameters is not None and one.bindings:  # `auto &[a, b](x);`
                 self.unknown("a declaration that is not understood", child)
                 continue

@@ -20,6 +20,8 @@ _CONTROLS = bytes(b if b >= 0x20 or b in b"\t\r\n" else 0x20 for b in range(256)
 
 _STRING = rb'"(?:[^"\\\n]|\\\r?\n|\\.)*"'
 _CHARACTER = rb"'(?:[^'\\\n]|\\[^\n]){1,8}'"
+_CONTINUED = re.compile(rb"\\([ \t]+)(\r?\n)")
+"""White space behind the backslash of a continued line, which GCC and Clang ignore (The C Preprocessor, 1.2)."""
 _LINE_COMMENT = rb"//(?:\\\r?\n|[^\n])*"
 _COMMENT = rb"/\*(?:.*?\*/|.*\Z)"
 _TOKEN = re.compile(
@@ -150,7 +152,7 @@ def scan(data: bytes) -> Scan:
     """Find comments, literals and directives of `data`, and nest the conditionals."""
     if data.startswith(b"\xef\xbb\xbf"):
         data = b"   " + data[3:]
-    data = data.translate(_CONTROLS)
+    data = _CONTINUED.sub(rb"\1\\\2", data.translate(_CONTROLS))
     parts: list[bytes] = []
     strings: list[tuple[int, int]] = []
     directives: list[Directive] = []

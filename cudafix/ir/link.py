@@ -13,7 +13,7 @@ from typing import TypeVar, cast
 
 from cudafix import ir
 from cudafix.ir import device_code
-from cudafix.models.api import Prototype
+from cudafix.models.api import Defined, Prototype
 
 T = TypeVar("T")
 
@@ -134,20 +134,19 @@ class Program:
 
     @property
     def undefined(self) -> Mapping[str, frozenset[Prototype]]:
-        """The functions outside of classes that the program declares and no file of it defines, by last name component:
-        what they do is not known, be it a name of a library.
+        """The functions that the program declares and no file of it defines, by last name component: what they do is
+        not known, be it a name of a library.
         """
 
         def found() -> Mapping[str, frozenset[Prototype]]:
-            defined = {
-                (name, count)
-                for module in self.modules
-                for name, count, internal in module.defines
-                if not (internal and module.path.endswith(SOURCES))
-            }
+            defined: dict[str, set[Defined]] = defaultdict(set)
+            for module in self.modules:
+                for made in module.defines:
+                    if not (made.internal and module.path.endswith(SOURCES)):
+                        defined[made.name].add(made)
             by_name: dict[str, set[Prototype]] = defaultdict(set)
             for one in (one for module in self.modules for one in module.declares):
-                if (one.name, one.parameters) not in defined:
+                if not one.is_defined(defined.get(one.name, ())):
                     by_name[one.name].add(one)
             return {name: frozenset(known) for name, known in by_name.items()}
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
-from cudafix.models.api import Prototype
+from cudafix.models.api import Defined, Prototype
 
 T = TypeVar("T")
 
@@ -589,10 +589,8 @@ class Module:
     # the last name components of the classes as which it may use objects of others; `*` for any
     retyped: frozenset[str] = frozenset("*")
     unseen_arguments: frozenset[str] = frozenset()  # the classes of which it sees nothing that templates of it get
-    # the functions outside of classes that it declares and does not define; and those that it defines, by last name
-    # component: how many parameters they have, and whether other files do not see them
-    declares: frozenset[Prototype] = frozenset()
-    defines: frozenset[tuple[str, int, bool]] = frozenset()
+    declares: frozenset[Prototype] = frozenset()  # the functions that it declares and does not define
+    defines: frozenset[Defined] = frozenset()
     ended_virtually: frozenset[str] = frozenset()  # its classes that declare their destructor as virtual
     # the classes, by last name component, that a `std::unique_ptr` deletes here: whether all of these are lowered
     owned: Mapping[str, bool] = field(default_factory=dict)

@@ -54,21 +54,43 @@ whatever they are given by value: casts, comparisons, `printf`.
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
+ANY_SCOPE = "*"
+
+
+class Defined(NamedTuple):
+    """A function that a file defines, as a `Prototype` names it; `internal` where other files do not see it."""
+
+    name: str
+    types: tuple[str, ...]
+    scope: str
+    internal: bool
+
 
 class Prototype(NamedTuple):
-    """A function outside of classes that a program declares itself: how many parameters it has, with how few arguments
-    it may be called, and whether it has C linkage.
+    """A function that a program declares itself: the types of its parameters in one spelling, with how few arguments
+    it may be called, and whether it has C linkage. `scope` is its namespace, or its class; `ANY_SCOPE` where it is
+    declared in a block.
     """
 
     name: str
-    parameters: int
+    types: tuple[str, ...]
     fewest: int
-    of_c: bool
+    of_c: bool = False
     most: int = sys.maxsize
+    scope: str = ""
+    is_method: bool = False
+
+    def is_defined(self, others: Collection[Defined]) -> bool:
+        """Whether one of these is its definition. Of C linkage there is one of a name (C++17, 10.5 [dcl.link] 6)."""
+        return any(
+            one.name == self.name and (self.of_c or (one.types == self.types and self.scope in (one.scope, ANY_SCOPE)))
+            for one in others
+        )
 
     def takes(self, arguments: int) -> bool:
         return self.fewest <= arguments <= self.most

@@ -21,7 +21,7 @@ from cudafix.rewrite.groups import groups_of, static_refusal
 
 
 def undefined(views: Iterable[View]) -> set[Prototype]:
-    return {one for view in views for known in view.program.undefined.values() for one in known}
+    return {one for view in views for known in view.program.undefined.values() for one in known if not one.is_method}
 
 
 def words(calls: Sequence[ir.Call]) -> tuple[object, ...]:

@@ -11,7 +11,7 @@ from cudafix.findings import Assumption
 from cudafix.ir import walk
 from cudafix.ir.link import Program, last
 from cudafix.models import Tables
-from cudafix.models.api import HOST_EFFECTS, Api, Effect
+from cudafix.models.api import HOST_EFFECTS, Api, Effect, Prototype
 from cudafix.ordering.facts import paths
 from cudafix.ordering.facts.alone import Alone
 from cudafix.ordering.facts.any_time import AnyTime
@@ -37,6 +37,7 @@ _POINTER = re.compile(r"\*(?:\s*\b(?:const|volatile|__restrict__))*\s*$")
 _CALLS_WHAT_IS_HELD = frozenset(("visit", "apply"))
 MAX_PARTS = 12  # of a part of a part of a variable, in what calls itself
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class)\b|[\s&?]")
 _KEEPS_ONE = re.compile(r"(?:const )?(?:std::)?(?:unique_ptr|shared_ptr|optional)\s*<.*>(?: &)?")  # `*x` is that
 
 
@@ -196,7 +197,7 @@ class Calls(Operations):
             if not exact and not ("::" in name and call.receiver == ir.Deref(ir.Var("this"))):  # a part of this object
                 methods = methods + self.classes.overriders(methods)
                 methods = self.classes.of_objects(methods, self.made_as(leads or this))
-            if methods and not known:
+            if methods and (not known or self._may_be_undefined(call, methods)):
                 self.uncertain.add(id(call))
             return [(f, this) for f in methods]
         if ir.is_any_of(name):
@@ -215,8 +216,8 @@ class Calls(Operations):
             this = state.env.read((self.root("this"), ())) if cls is not None else mem.NOTHING
             if "::" not in name:
                 own = [*own, *self.classes.overriders(own)]
-                if self._may_be_inherited(own) or self._may_be_undefined(name, arity, own):
-                    self.uncertain.add(id(call))
+            if ("::" not in name and self._may_be_inherited(own)) or self._may_be_undefined(call, own):
+                self.uncertain.add(id(call))
             return [(f, this) for f in own]
         if api is not None:
             return api
@@ -280,13 +281,44 @@ class Calls(Operations):
         bases = self.frame.function.bases
         return not self.in_python and all(f.cls is None for f in found) and any(map(self.classes.is_unseen_base, bases))
 
-    def _may_be_undefined(self, name: str, arity: int, found: list[ir.Function]) -> bool:
-        """Whether the program declares another function of the name of these that may be called so, and does not define
-        it.
+    def _may_be_undefined(self, call: ir.Call, found: list[ir.Function]) -> bool:
+        """Whether a call of one of these may mean another function of the name that the program declares and does not
+        define: the types of the arguments do not say that it is one of these (C++17, 16.3 [over.match]).
         """
-        if not any(f.cls is None for f in found):
-            return False
-        return any(one.takes(arity) for one in self.program.undefined.get(last(name), ()))
+        scope, _, name = call.callee.removeprefix("::").rpartition("::")
+        meant = ir.found_as(scope, self.program.namespaces) if scope else ()
+        classes = {last(f.cls) if f.cls is not None else None for f in found}
+        others = [
+            one
+            for one in self.program.undefined.get(name, ())
+            if one.takes(len(call.args))
+            and (last(one.scope) if one.is_method else None) in classes
+            and (not meant or any(f"::{one.scope}".endswith(f"::{other}") for other in meant))
+        ]
+        return bool(others) and not any(self._is_closer(function, call, others) for function in found)
+
+    def _is_closer(self, function: ir.Function, call: ir.Call, others: list[Prototype]) -> bool:
+        """Whether the parameters of a function have the types of the arguments of a call, but for qualifiers, and those
+        of none of the others do.
+        """
+        types = [_plain_type(param.type) for param in function.params]
+        given = [_plain_type(self._type_of_argument(arg)) for arg in call.args]
+        return (
+            types == given
+            and "" not in given
+            and all(types != [*map(_plain_type, one.types[: len(types)])] for one in others)
+        )
+
+    def _type_of_argument(self, value: ir.Expr) -> str:
+        """The type of an argument, "" if it is not known."""
+        if isinstance(value, ir.Addr):
+            kind = self.type_of(value.base)
+            return f"{kind} *" if kind else ""
+        if isinstance(value, ir.Const):
+            return "int" if value.text.isdigit() else ""
+        kind = self.type_of(value)
+        is_array = isinstance(value, ir.Var) and self.meaning(value.name).is_array
+        return f"{kind} *" if kind and is_array else kind
 
     def _may_call(self, name: str, function: ir.Function) -> bool:
         """Whether a call without an object may mean a function: no method of a class that is not the caller's."""
@@ -1332,3 +1364,9 @@ def _element(kind: str) -> str:
         return kind.rstrip(" &").removesuffix("[]" if behind.endswith("[]") else "*").rstrip()
     arguments = ir.template_arguments(kind)
     return arguments[kind.partition("<")[0].endswith("map") and len(arguments) > 1]
+
+
+def _plain_type(kind: str) -> str:
+    """A type without its qualifiers; of what may be any, none."""
+    plain = _QUALIFIERS.sub("", kind)
+    return "" if plain.startswith(("auto", "decltype")) else plain

@@ -39,7 +39,7 @@ from cudafix.frontends.cuda.sema.kernels import summarize
 from cudafix.frontends.cuda.sema.retyping import taken_for_others
 from cudafix.frontends.cuda.sema.second_names import of_c_linkage, second_names
 from cudafix.frontends.cuda.sema.type_texts import element_type, is_pointer
-from cudafix.models.api import Prototype
+from cudafix.models.api import Defined, Prototype
 from cudafix.models.measuring import NAMES, named_in
 from cudafix.models.shell import parts_of_commands
 from cudafix.recursion import room
@@ -129,6 +129,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         cls.name: {name: ir.Member(cls.fields[name], ir.Span(parsed.path, *at)) for name, at in cls.places.items()}
         for cls in found.classes.values()
     }
+    defined = _defined(found, text)
     return ir.Module(
         parsed.path,
         tuple(functions),
@@ -167,21 +168,26 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         frozenset(found.friends),
         taken_for_others(parsed, found),
         found.unseen_arguments(_with_macros(parsed)),
-        _declared_alone(found),
-        frozenset((*_signature(one), one.internal) for one in found.functions),
+        _declared_alone(found, defined),
+        defined,
         ended_virtually=frozenset(cls.name for cls in found.classes.values() if cls.virtual),
         owned=found.owned(text, file.let_go) if found.owners or b"unique_ptr" in text else {},
     )
 
 
-def _signature(one: Definition) -> tuple[str, int]:
-    return one.name.rpartition("::")[2], len(one.params)
+def _defined(found: Declarations, text: bytes) -> frozenset[Defined]:
+    """The functions that a file defines."""
+    parts = ((one, *one.name.rpartition("::")[::2]) for one in found.functions)
+    return frozenset(Defined(name, found.signature_of(one, text), scope, one.internal) for one, scope, name in parts)
 
 
-def _declared_alone(found: Declarations) -> frozenset[Prototype]:
-    """The functions outside of classes that a file declares and does not define."""
-    own = set(map(_signature, found.functions))
-    return frozenset(one for known in found.outside.values() for one in known if one[:2] not in own)
+def _declared_alone(found: Declarations, defined: Iterable[Defined]) -> frozenset[Prototype]:
+    """The functions that a file declares and does not define."""
+    own: dict[str, list[Defined]] = {}
+    for one in defined:
+        own.setdefault(one.name, []).append(one)
+    listed = (one for known in (*found.outside.values(), *found.methods.values()) for one in known)
+    return frozenset(one for one in listed if not one.is_defined(own.get(one.name, ())))
 
 
 def _base(found: Declarations, name: str, derived: Class) -> str:

@@ -40,6 +40,7 @@ from cudafix.ir import (
     Var,
     template_arguments,
 )
+from cudafix.models.api import ANY_SCOPE
 from cudafix.models.number_types import is_floating, is_number
 
 _HANDLE = re.compile(r"cuda[A-Z]\w*$")
@@ -134,7 +135,7 @@ class Variables(Blocks):
                     continue
                 if arguments is None:  # a prototype, which hides the default arguments of others
                     listed = self.parameters(one.parameters)
-                    self.file.index.declares_function(node, one, listed, self.source.path)
+                    self.file.index.declares_function(node, one, listed, self.source.text, self.source.path, ANY_SCOPE)
                     if any(param.optional for param, _ in listed):
                         self.problems.append(("parse_error", self.span(child).start))
                     continue

@@ -7,6 +7,7 @@ members are then unknown names.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -17,6 +18,7 @@ from tree_sitter import Node
 from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT, Declared
 from cudafix.frontends.cuda.sema.lookup import Lookup, Names, Use
 from cudafix.frontends.cuda.sema.references import References
+from cudafix.frontends.cuda.sema.signatures import PARAMETER, qualifiers, signature
 from cudafix.frontends.cuda.sema.type_texts import SPECIFIERS, WORDS, elements, is_pointer, plain_name, text_of
 from cudafix.ir import GlobalVar, Opaque, Param, Span, found_as, template_arguments
 from cudafix.models.api import Prototype
@@ -27,6 +29,7 @@ from cudafix.models.types import is_plain, is_standard
 _TYPE = re.compile(
     r"((?:(?:const|volatile|typename)\s+)*)((?:(?:struct|class)\s+)?)((?:::)?[A-Za-z_]\w*(?:::\w+)*)(.*)", re.DOTALL
 )
+_NAME = re.compile(r"[A-Za-z_]\w*")
 CALLED = re.compile(r"(operator\s*(?:\(\s*\)|[^\w\s(]+)|\w+)\s*\(")
 _LIBRARIES = frozenset(("std", "thrust", "cub", "cuda"))
 # a type that stands among the arguments of a template, but in those of which the template makes and destroys objects
@@ -195,6 +198,7 @@ class Declarations:
     prototypes: set[str] = field(default_factory=set)
     # functions outside of classes that are declared, by last name component
     outside: dict[str, set[Prototype]] = field(default_factory=dict)
+    methods: dict[str, set[Prototype]] = field(default_factory=dict)  # those of classes, by name
     types: frozenset[str] = frozenset()  # names of types that are no classes: aliases and template parameters
     parameters: dict[str, frozenset[str]] = field(default_factory=dict)  # of templates, by what they declare
     parameters_elsewhere: frozenset[str] = frozenset()  # of templates of which it is not seen what they declare
@@ -259,6 +263,8 @@ class Declarations:
             found.prototypes |= header.prototypes
             for name, declared_as in header.outside.items():
                 found.outside.setdefault(name, set()).update(declared_as)
+            for name, declared_as in header.methods.items():
+                found.methods.setdefault(name, set()).update(declared_as)
             found.types |= header.types
             found.compound |= header.compound
             found.defined |= header.defined
@@ -397,18 +403,54 @@ class Declarations:
         """Whether the program declares a function of this name itself, outside of classes."""
         return name in self.outside or (self.visible is not None and name in self.visible.outside)
 
-    def declares_function(self, node: Node, one: Declared, listed: Sequence[tuple[Param, Node]], path: str) -> None:
+    def declares_function(
+        self, node: Node, one: Declared, listed: Sequence[tuple[Param, Node]], text: bytes, path: str, scope: str
+    ) -> None:
         """A declaration of a function outside of classes with these parameters, which is no definition."""
         at: Node | None = node
         while at is not None and at.type != "linkage_specification":
             at = at.parent
-        if "::" not in one.name:  # else there is another declaration (C++17, 11.3 [dcl.meaning] 1)
+        if "::" not in plain_name(one.name):  # else there is another declaration (C++17, 11.3 [dcl.meaning] 1)
             is_c = path.endswith(".c")
-            required = sum(not param.optional and not param.type.endswith("...") for param, _ in listed)
-            # in C17 6.7.6.3 14 empty parentheses say nothing of parameters
-            is_open = any(param.type.endswith("...") for param, _ in listed) or (is_c and not listed)
-            made = Prototype(one.name, len(listed), required, at is not None or is_c)
-            self.outside.setdefault(one.name, set()).add(made if is_open else made._replace(most=len(listed)))
+            made = self._prototype(one, listed, text)._replace(of_c=at is not None or is_c, scope=scope)
+            if is_c and not listed:  # in C17 6.7.6.3 14 empty parentheses say nothing of parameters
+                made = made._replace(most=sys.maxsize)
+            self.outside.setdefault(made.name, set()).add(made)
+
+    def declares_method(self, cls: Class, one: Declared, listed: Sequence[tuple[Param, Node]], text: bytes) -> None:
+        """A declaration of a method in its class, which is no definition."""
+        made = self._prototype(one, listed, text)
+        special = one.name in (cls.constructor, ASSIGNMENT)
+        if one.name == cls.destructor or (special and cls.constructor in _NAME.findall(" ".join(made.types[:1]))):
+            return  # the compiler may write them: `S::~S() = default;`
+        if one.name == cls.constructor and not listed:
+            return
+        types = (*made.types, *qualifiers(one.node, text))
+        self.methods.setdefault(one.name, set()).add(made._replace(scope=cls.name, is_method=True, types=types))
+
+    def signature(self, listed: Sequence[tuple[Param, Node]], text: bytes) -> tuple[str, ...]:
+        """The types of parameters in one spelling."""
+        return signature(listed, text, self._stands_for)
+
+    def signature_of(self, one: Definition, text: bytes) -> tuple[str, ...]:
+        """The types of the parameters of a definition, and of a method its qualifiers."""
+        types = self.signature(one.params, text)
+        return (*types, *qualifiers(one.node, text)) if one.cls is not None else types
+
+    def _stands_for(self, name: str) -> tuple[str, ...]:
+        if (number := self.numbers.get(name)) is not None:
+            return (number,)
+        if (kinds := self.meanings(name)) != (name,):
+            return kinds
+        if self.references.is_parameter(name):
+            return (PARAMETER,)
+        return tuple(kind for kind in self.references.meanings(name) if "{" not in kind)
+
+    def _prototype(self, one: Declared, listed: Sequence[tuple[Param, Node]], text: bytes) -> Prototype:
+        is_open = any(param.type.endswith("...") for param, _ in listed)
+        required = sum(not param.optional and not param.type.endswith("...") for param, _ in listed)
+        most = sys.maxsize if is_open else len(listed)
+        return Prototype(plain_name(one.name), self.signature(listed, text), required, most=most)
 
     def hidden_by(self, name: str, namespace: str) -> str:
         """The qualified name of the function of a namespace around a call that hides the one outside of all namespaces

@@ -496,7 +496,11 @@ def _declaration(
             _offers(found, node, one, text, namespace, cls)
             listed = parameters(one.parameters, text, found)
             if cls is None:
-                found.declares_function(node, one, listed, path)
+                found.declares_function(node, one, listed, text, path, namespace)
+            elif not any(
+                c.type == "=" for c in node.children
+            ):  # neither pure nor deleted (C++17, 13.4 [class.abstract])
+                found.declares_method(cls, one, listed, text)
             found.has_function(
                 one, listed, _returned(found, one, child, text), _referred(found, one, child, text), hidden
             )

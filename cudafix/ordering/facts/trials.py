@@ -21,7 +21,7 @@ one is good or bad, is used behind it, and no test of that has ended the functio
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -46,6 +46,7 @@ _MARKS = re.compile(r"@\d+|(?<=[^ ]) \w+#\d+")
 _COMPARED = re.compile(r"(!|not )? *(?:[\w.]+(?:\.|->))?(\w+) *(?:(==|!=|<=|>=|<|>|is not|is) *([\w.:]+(?:\(\))?))?")
 _OF_STATUS = ("ok", "failed")
 _LAST_ERROR = frozenset({"cudaGetLastError", "cudaPeekAtLastError"})
+_STATUSES = frozenset({"bool", "cudaError_t", "cudaError", "CUresult"})  # of several: whether all have worked
 _MOST_ROUNDS = 8
 _KEPT: Key = ("", "<a block that outlives its call>")
 
@@ -147,8 +148,6 @@ class _Trials:
         self.freeing = program.reaching("frees device memory", self.is_free)
         self.askers: frozenset[str] = frozenset()  # the functions that return what tells of a failure, in a field
         self.summaries = {id(function): _Summary() for function in functions}
-        if not any(map(_may_try, functions)):
-            return
         found: set[int] = set()
         for _ in range(_MOST_ROUNDS):
             before = repr(list(self.summaries.values()))
@@ -265,6 +264,18 @@ def _lent(call: ir.Call) -> list[ir.Expr]:
     return [arg.base for arg in call.given if isinstance(arg, ir.Addr)]
 
 
+def _addresses_in(value: ir.Expr) -> Iterator[ir.Addr]:
+    """The addresses that a value is made of."""
+    match value:
+        case ir.Addr():
+            yield value
+        case ir.Opaque(parts) | ir.Choice(parts):
+            for part in parts:
+                yield from _addresses_in(part)
+        case _:
+            pass
+
+
 def _array_of(place: ir.Expr) -> ir.Expr:
     while isinstance(place, ir.Index):
         place = place.base
@@ -278,14 +289,6 @@ def _returns_one_of(function: ir.Function, keys: frozenset[Key]) -> bool:
 
 def is_by_pointer(stmt: ir.Stmt) -> bool:
     return isinstance(stmt, ir.Unknown) and stmt.why == ir.THROUGH_POINTER
-
-
-def _may_try(function: ir.Function) -> bool:
-    """Whether there is any branch, loop or handler: else nothing depends on a failure."""
-    return any(
-        isinstance(stmt, ir.If | ir.Loop | ir.Try | ir.Switch) or any(True for _ in handed_over(stmt))
-        for stmt in ir.walk(function.body)
-    )
 
 
 @dataclass(slots=True)
@@ -317,6 +320,7 @@ class _Walk:
         self.tuples = self._tuples()
         self._flow()
         self.names |= trials.askers
+        self._lent_to_others: frozenset[Key] | None = None
 
     def keys(self, expr: ir.Expr | None) -> frozenset[Key]:
         return frozenset(keys_of(expr, self.here, self.function.types)) if expr is not None else frozenset()
@@ -534,6 +538,8 @@ class _Walk:
             self.summary.fails |= {"false"}
         self._leaves(end)
         self._stored_answers()
+        self._sized_by_answers()
+        self._are_counted()
         self.summary.told = self._shared(frozenset(self.statuses))
         asked = (s for s in ir.walk(self.function.body) if isinstance(s, ir.If) and self._is_about_failure(s.test))
         own = {s.var.name for s in ir.walk(self.function.body) if isinstance(s, ir.Declare)}
@@ -703,8 +709,78 @@ class _Walk:
                 calls = (s for s in inside if isinstance(s, ir.Call))
                 self._are_tried(event for call in calls if (event := self._event(call)) is not None)
 
-    def _is_ended(self, held: frozenset[Key]) -> bool:
-        """Whether a test reads what these hold and ends the function, or a function of the program is given it."""
+    def _sized_by_answers(self) -> None:
+        """Allocations whose size is computed from how others went, or chosen by that, or counted up or set where one
+        was good or bad. What decides a choice is not seen: it may be any status that a variable holds.
+        """
+        stmts = list(ir.walk(self.function.body))
+        flows = [(frozenset({into}), frozenset(values)) for into, values in self.feeds.items()]
+        for call in (s for s in stmts if isinstance(s, ir.Call) and not self._tells(s)):
+            given = frozenset[Key]().union(*map(self.keys, call.args))
+            known = self.trials.program.reached_by(call, self.function.cls)
+            into = self.trials.stored_by(known) | (self.keys(call.receiver) if call.receiver is not None else set())
+            flows += [(into, given)] if into and given else []
+        told = set(self.statuses)
+        _grow(told, flows)
+        if any(not name.startswith("%") for _, name in told) and not self._is_ended(frozenset(self.statuses), True):
+            chosen = (s for s in stmts if isinstance(s, ir.Assign) and isinstance(s.value, ir.Choice))
+            told = told.union(*(self.target(s.target) for s in chosen))
+            _grow(told, flows)
+        self._are_sized_by(told)
+        for stmt in stmts:
+            if isinstance(stmt, ir.If) and self._is_about_failure(stmt.test):
+                if not (self._ends(stmt.then) or self._ends(stmt.other)):
+                    inside = set(map(id, ir.walk((stmt,))))
+                    outside = self._set_by(tuple(s for s in stmts if id(s) not in inside))
+                    told = set(self._set_by((*stmt.then, *stmt.other)) & outside)
+                    _grow(told, flows)
+                    self._are_sized_by(told, inside)
+
+    def _are_counted(self) -> None:
+        """Allocations of which a number is computed that may say how many have worked, or which, where that is used and
+        no test of it ends the function. One that is only returned is left to the caller.
+        """
+        stmts = list(ir.walk(self.function.body))
+        results = (s.result for s in stmts if isinstance(s, ir.Call) and s.result is not None and self._tells(s))
+        seeds = frozenset[Key]().union(*map(self.target, results))
+        told: dict[Key, int] = {}
+        counting: set[int] = set()
+        for stmt in stmts:
+            if isinstance(stmt, ir.Assign) and isinstance(stmt.value, ir.Opaque):
+                for key in self.target(stmt.target):
+                    told[key] = max(told.get(key, 0), len(self._closure(self.keys(stmt.value)) & seeds - {key}))
+                    counting |= {id(stmt)} if key in self.keys(stmt.value) else set()
+            elif isinstance(stmt, ir.If) and self._is_about_failure(stmt.test):
+                inside = [s for s in ir.walk((*stmt.then, *stmt.other)) if isinstance(s, ir.Assign)]
+                for key in frozenset[Key]().union(*(self.target(s.target) & self.keys(s.value) for s in inside)):
+                    told[key] = told.get(key, 0) + 1
+        several = {key for key, count in told.items() if count > 1 and not key[1].startswith("%")}
+        several -= {key for key in several if self.function.types.get(key[1], "") in _STATUSES}
+        others = [s for s in stmts if id(s) not in counting and not isinstance(s, ir.Return)]
+        if several and self._is_used(others, several) and not self._is_ended(frozenset(several)):
+            self._are_tried(self.events)
+
+    def _is_used(self, stmts: Iterable[ir.Stmt], keys: set[Key]) -> bool:
+        """Whether one of these statements has the value of one of these variables."""
+        stmts = list(stmts)
+        texts = (s.test.text if isinstance(s, ir.If) else s.test for s in stmts if isinstance(s, ir.If | ir.Loop))
+        words = {word for text in texts for word in re.findall(r"[A-Za-z_]\w*", text)}
+        return any(key.lstrip(".") in words for _, key in keys) or not keys.isdisjoint(self._read(stmts))
+
+    def _are_sized_by(self, told: set[Key], but: Container[int] = ()) -> None:
+        """Allocations whose sizes are made of these are tried, and so is all that may have told so: not calls in
+        `but`.
+        """
+        flows = frozenset(told)
+        for event, calls in self.events.items():
+            if not self._closure(event.sizes).isdisjoint(flows) and any(one not in but for one in calls):
+                self._are_tried(self.events)
+                return
+
+    def _is_ended(self, held: frozenset[Key], unused: bool = False) -> bool:
+        """Whether a test reads what these hold and ends the function, or a function of the program is given it; where
+        it is to be `unused`, one of which nobody has the result.
+        """
         flows = [(frozenset({into}), frozenset(values)) for into, values in self.feeds.items()]
         found = set(held)
         _grow(found, flows)
@@ -714,6 +790,8 @@ class _Walk:
                 if self.keys(stmt.test.place) & found or names & set(re.findall(r"[A-Za-z_]\w*", stmt.test.text)):
                     return True
             elif isinstance(stmt, ir.Call) and stmt.receiver is None and not stmt.callee.startswith(_OUTPUT):
+                if unused and stmt.result is not None:
+                    continue
                 ends = self.trials.program.resolve(stmt.callee, len(stmt.args), stmt.span.path, self.function.cls)
                 if ends and any(self.keys(arg) & found for arg in stmt.args):
                     return True
@@ -835,9 +913,38 @@ class _Walk:
         if isinstance(stmt, ir.Call):
             if known := self.trials.program.reached_by(stmt, self.function.cls):
                 return self.trials.stored_by(known)
-            if stmt.receiver is not None or self.trials.tables.lookup(stmt.callee, len(stmt.args)) is not None:
-                return frozenset()  # a function or a method of a library
-        return self.trials.stored_elsewhere
+            if self._is_of_library(stmt):
+                resolve = self.trials.program.resolve
+                given = (f for name in handed_over(stmt) for f in resolve(name, 0, stmt.span.path))
+                return self.trials.stored_by(given)
+        return self.trials.stored_elsewhere | self._lent_before()
+
+    def _is_of_library(self, call: ir.Call) -> bool:
+        if call.receiver is None:
+            return self.trials.tables.lookup(call.callee, len(call.args)) is not None
+        kind = self._type_of(call.receiver).removeprefix("const ")
+        in_python = call.span.path.endswith(ir.PYTHON)
+        known = self.trials.tables.method(kind, call.callee, len(call.args)) is not None
+        return in_python or known or kind.startswith("std::")
+
+    def _lent_before(self) -> frozenset[Key]:
+        """The variables of the function to which code that is not seen may have a pointer or a reference, be it in an
+        object.
+        """
+        if self._lent_to_others is None:
+            found: list[ir.Expr] = []
+            for stmt in ir.walk(self.function.body):
+                if isinstance(stmt, ir.Call) and not self._is_of_library(stmt):
+                    known = self.trials.program.reached_by(stmt, self.function.cls)
+                    for n, arg in enumerate(stmt.args):
+                        if not known or any(n < len(one.params) and one.params[n].by_reference for one in known):
+                            found.append(arg)
+                    found += _lent(stmt)
+                elif isinstance(stmt, ir.Assign | ir.Unknown):
+                    values = stmt.parts if isinstance(stmt, ir.Unknown) else (stmt.value,)
+                    found += (part.base for value in values for part in _addresses_in(value))
+            self._lent_to_others = frozenset[Key]().union(*map(self.target, found))
+        return self._lent_to_others
 
     def _is_open(self, call: ir.Call, event: _Event) -> bool:
         """Whether the answer of a call is kept, and not looked at by a check around it."""
@@ -1148,10 +1255,7 @@ class _Walk:
     def _is_read_behind(self, loop: ir.Loop, keys: frozenset[Key]) -> bool:
         """Whether any statement of the function but those of a loop has the value of one of these."""
         own = set(map(id, ir.walk((loop,))))
-        stmts = [s for s in ir.walk(self.function.body) if id(s) not in own]
-        texts = (s.test.text if isinstance(s, ir.If) else s.test for s in stmts if isinstance(s, ir.If | ir.Loop))
-        words = {word for text in texts for word in re.findall(r"[A-Za-z_]\w*", text)}
-        return any(key.lstrip(".") in words for _, key in keys) or not keys.isdisjoint(self._read(stmts))
+        return self._is_used((s for s in ir.walk(self.function.body) if id(s) not in own), set(keys))
 
     def _assigned_in(self, block: ir.Block) -> frozenset[Key]:
         """The variables that a block computes from what they were, or from others."""

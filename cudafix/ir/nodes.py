@@ -199,12 +199,14 @@ class HostAccess:
 
     A run of neighbouring host statements without calls that matter, whole loops of them too, is one `HostAccess`. Where
     objects end (`ends`), the next ones in their memory write there; nothing is stored that somebody could read.
+    `throws`: where there is no such place, an exception leaves it.
     """
 
     reads: tuple[Expr, ...]
     writes: tuple[Expr, ...]
     span: Span
     ends: bool = False
+    throws: bool = False
 
 
 class Test(NamedTuple):

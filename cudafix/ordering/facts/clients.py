@@ -603,7 +603,13 @@ def _call(function: ir.Function, family: _Family | None) -> tuple[ir.Stmt, ...]:
     receiver: ir.Expr | None = OBJECT if member else None
     if function.cls is not None and not member:
         receiver = ir.Deref(ir.Var(_object_of(function).name))
-    return _plain_call(function, tuple(args), receiver), _caller(function.span, ir.FuncRef(function.name))
+    span = function.span
+    after = _caller(span, ir.FuncRef(function.name))
+    if last(function.name) == last(function.cls or ""):  # there is no object of a constructor that has thrown
+        handler: ir.Block = (after, ir.Return(None, span))
+    else:
+        handler = ()
+    return ir.Try((_plain_call(function, tuple(args), receiver),), (handler,), span, all=True), after
 
 
 def _beyond(function: ir.Function) -> ir.Call:

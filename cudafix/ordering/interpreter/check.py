@@ -20,7 +20,7 @@ from cudafix.ordering.facts.clients import assumption, called, is_client, never_
 from cudafix.ordering.interpreter import memory as mem
 from cudafix.ordering.interpreter.effects import Effects
 from cudafix.ordering.interpreter.engine import OutOfBudget, Settled
-from cudafix.ordering.interpreter.frames import State
+from cudafix.ordering.interpreter.frames import Catching, State
 from cudafix.ordering.interpreter.machine import Followed
 from cudafix.ordering.interpreter.memory import Environment, Values
 from cudafix.ordering.interpreter.program import Outcome, Overlay, Point, Violation
@@ -143,15 +143,28 @@ def start(engine: Effects, root: ir.Function) -> None:
                 ready, _ = engine.inline(function, [], f"{function.span.path}{function.name}", mem.NOTHING, ready)
         if ready is not None:  # so may the initializers of a source of which nothing is called
             engine.functions_change(ready)
+    left = Catching(len(engine.frames), len(engine.unwinding))
+    if not (
+        is_main or is_client(root) or root.span.path.endswith(ir.PYTHON)
+    ):  # those who call it may catch what leaves it
+        engine.catching.append(left)
     end, value = engine.inline(root, args, "", this, ready) if ready is not None else (None, mem.NOTHING)
+    engine.catching.clear()
+    if (thrown := engine.caught(left, root.span)) is not None:
+        span = ir.Span(root.span.path, root.span.end - 1, root.span.end)
+        engine.returns(_held(thrown), Point(span, f"an exception leaves `{last(root.name)}`", None), thrown)
     if end is not None and not is_client(root):
         point = Point(ir.Span(root.span.path, root.span.end - 1, root.span.end), f"`{last(root.name)}` returns", None)
         if is_main:
             engine.frames.clear()
             engine.ends(end, point)
         else:
-            held = [values for place, inner in end.env if place[0] == "global" for values in inner.values()]
-            engine.returns(value.union(*held, *engine.returned_inside.values()), point, end)
+            engine.returns(value.union(_held(end), *engine.returned_inside.values()), point, end)
+
+
+def _held(state: State) -> Values:
+    """What variables at namespace scope hold."""
+    return mem.NOTHING.union(*(v for place, inner in state.env if place[0] == "global" for v in inner.values()))
 
 
 def _globals(program: Program, classes: Classes, state: State) -> None:

@@ -22,6 +22,7 @@ from cudafix.ordering.facts.pageable import has_its_own, shows_elements_of_other
 from cudafix.ordering.facts.paths import array_of
 from cudafix.ordering.facts.plain import NUMBERS, beside_elements, stored_as_bytes
 from cudafix.ordering.facts.reach import Within
+from cudafix.ordering.facts.throwing import may_throw
 from cudafix.ordering.interpreter import memory as mem
 from cudafix.ordering.interpreter.chosen import Chosen
 from cudafix.ordering.interpreter.frames import ANY_ELEMENT, Catching, Frame, State, Unwinding, joined
@@ -331,7 +332,8 @@ class Engine(Chosen):
             return
         if isinstance(stmt, ir.Call) and (stmt.callee == "throw" or last(stmt.callee).startswith("cu")):
             return
-        if len(self.unwinding) > self.catching[-1].around and self._thrown is not state:
+        has_objects = len(self.unwinding) > self.catching[-1].around
+        if self._thrown is not state and (has_objects or may_throw(self.program, self.tables, stmt)):
             self.unwind(state.copy(), len(self.frames) + 1)
             self._thrown = state
 
@@ -344,6 +346,12 @@ class Engine(Chosen):
         first = next(passed, around)
         state.env.forget_calls([frame.name for frame in self.frames[first.depth :]])
         first.thrown = joined(first.thrown, state)
+
+    def caught(self, left: Catching, span: ir.Span) -> State | None:
+        """What holds where exceptions are caught that have left what ran; None if there are none."""
+        if left.thrown is not None and left.ended:
+            self._roots_end([("local", *one) for one in sorted(left.ended)], span, left.thrown)
+        return left.thrown
 
     def _ended_between(self, around: Catching) -> Iterator[tuple[str, str]]:
         """The variables that end where an exception passes from here to a `try`: by call, and by name."""
@@ -1002,11 +1010,9 @@ class Engine(Chosen):
         if current is not None:
             names = [inner.var.name for inner in stmt.body if isinstance(inner, ir.Declare)]
             self._variables_end(names, stmt.span, current)
-        caught = self.catching.pop()
-        if caught.thrown is not None:
-            if caught.ended:
-                self._roots_end([("local", *one) for one in sorted(caught.ended)], stmt.span, caught.thrown)
-            seen.join(caught.thrown)
+        thrown = self.caught(self.catching.pop(), stmt.span)
+        if thrown is not None:
+            seen.join(thrown)
         if self.catching and not stmt.all:
             self.unwind(seen.copy(), len(self.frames) + 1)
         out = current

@@ -858,6 +858,7 @@ class Calls(Initializers):
                 values, _ = self.arguments(arguments)
                 place = Index(receiver, values[0] if values else Opaque(()))
                 self.touch(node, place)
+                self.emit(ir.HostAccess((place,), (), self.span(node), throws=True))
                 return place
             if name in _INTO and container:
                 place = Index(receiver, Opaque(()))
@@ -949,7 +950,7 @@ class Calls(Initializers):
     def _of_optional(self, node: Node, name: str, place: Var, arguments: Node | None) -> Expr:
         """A method of a local optional object ([optional.assign], [optional.observe])."""
         if name == "value":  # which may throw
-            self.emit(ir.HostAccess((Deref(place),), (), self.span(node)))
+            self.emit(ir.HostAccess((Deref(place),), (), self.span(node), throws=True))
             return Deref(place)
         if name == "has_value":
             return opaque(place)

@@ -379,7 +379,8 @@ class Loops(Branches):
                 reads = [place for place in dict.fromkeys(reads) if root_of(place) not in own]
                 writes = [place for place in dict.fromkeys(writes) if root_of(place) not in own]
                 if reads or writes:
-                    self.emit(ir.HostAccess(tuple(reads), tuple(writes), loop.span))
+                    throws = any(isinstance(one, ir.HostAccess) and one.throws for one in ir.walk((loop,)))
+                    self.emit(ir.HostAccess(tuple(reads), tuple(writes), loop.span, throws=throws))
                 if loop.index is not None and loop.index.name.startswith(ir.ROUND):
                     own = own | {loop.index}
                 for target in sorted(changed - own, key=repr):

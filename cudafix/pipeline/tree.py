@@ -36,8 +36,10 @@ PER_THREAD = re.compile(rb"^[ \t]*#[ \t]*define(?:[ \t]|\\\r?\n)+CUDA_API_PER_TH
 
 _NAMED = re.compile(rb'^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+("[^"\n]+"|<[^>\n]+>)', re.MULTILINE)
 
-_UNLESS_DEFINED = re.compile(  # macros with a body that a file defines unless they are defined
-    rb"^[ \t]*#[ \t]*if(?:ndef[ \t]+|[ \t]*![ \t]*defined[ \t(]*)(\w+)[^\n]*\n[ \t]*#[ \t]*define[ \t]+\1[ \t]+\S",
+_UNLESS_DEFINED = re.compile(  # what a file defines or declares unless it is a macro: guards of headers have no body
+    rb"^[ \t]*#[ \t]*if(?:ndef[ \t]+|[^\n]*?![ \t]*defined[ \t(]*)(\w+)[^\n]*\n"
+    rb"(?:(?![ \t]*#[ \t]*(?:endif|else|elif))[^\n]*\n){0,40}?"
+    rb"(?:[ \t]*#[ \t]*define[ \t]+\1(?:\(|[ \t]+\S)|(?![ \t]*(?:#|//|/?\*))[^\n]*\b\1\b)",
     re.MULTILINE,
 )
 

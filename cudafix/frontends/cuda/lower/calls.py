@@ -87,6 +87,7 @@ def _acts(node: Node) -> bool:
     return node.type == "call_expression" or any(map(_acts, node.named_children))
 
 
+_CALLS_API = re.compile(r"\bcu[A-Z]\w*\s*\(|\bcu(?:da|blas|fft|sparse|rand|solver|dnn)\w*\s*\(|<<<")
 _STATEMENT_KEYWORDS = frozenset("case catch default do else for goto if return switch throw try while".split())
 
 
@@ -417,6 +418,8 @@ class Calls(Initializers):
                 return self.perhaps(node, name, lambda: opaque(*self.arguments(arguments)[0]))
             if self.file.takes_away(name):
                 return self.perhaps(node, "NDEBUG", lambda: self._asserted(node, arguments))
+        if macro is not None and self._may_be_unseen(macro, arguments):
+            return self._perhaps_unseen(node, function, macro, arguments, fixed)
         if macro is not None and name not in self.expanding:
             kept, self.fixed = self.fixed, self.fixed or fixed
             done = self._macro(node, function, macro, arguments, target, used)
@@ -637,6 +640,32 @@ class Calls(Initializers):
             self.emit(ir.If(ir.Test("other", None, when), block, (), self.span(node)))
         else:
             self.merge(block)
+        return opaque(*values)
+
+    def _may_be_unseen(self, macro: Macro, arguments: Node | None) -> bool:
+        """Whether a macro with parameters may be another one, of a header that is not here. Checks of calls of the API
+        are taken to be checks, as those are that no file defines.
+        """
+        if macro.params is None or macro.name in self.expanding or macro.name in self.seen_as_written:
+            return False
+        is_check = arguments is not None and _CALLS_API.search(self.raw(arguments)) is not None
+        return not is_check and self.file.index.is_perhaps_unseen(macro.name)
+
+    def _perhaps_unseen(
+        self, node: Node, function: Node, macro: Macro, arguments: Node | None, fixed: str | None
+    ) -> Expr:
+        """A use of a macro that is the one which is seen, or another one."""
+
+        def another() -> Expr:
+            values, spans = self.arguments(arguments)
+            return self.emit_call(node, function, macro.name, values, spans, None, None, True)
+
+        def seen() -> Expr:
+            return self._named(node, function, arguments, macro.name, None, True, fixed)
+
+        self.seen_as_written.add(macro.name)
+        values = [self.perhaps(node, macro.name, run) for run in (another, seen)]
+        self.seen_as_written.discard(macro.name)
         return opaque(*values)
 
     def _by_macro(self, name: str) -> str:

@@ -166,6 +166,7 @@ class Expressions:
         self.shared: set[str] = set()  # what lambdas in here name of the variables around them
         self.bindings: Mapping[str, Bound] = {}
         self.expanding: tuple[str, ...] = ()
+        self.seen_as_written: set[str] = set()  # macros that are read as the ones of this file
         self.problems: list[tuple[str, int]] = []
         self.temporaries = 0
         self.depth = 0
@@ -765,7 +766,7 @@ class Expressions:
 
     def may_stand_for_any(self, name: str, node: Node) -> bool:
         """Whether a name means nothing that is declared here, and may be any macro."""
-        if self.file.index.is_perhaps_unseen(name) and self.local(name) is None:
+        if self.file.index.is_perhaps_unseen(name):
             return not self.file.index.is_constant_around(name)
         found = self.resolve(name, node)
         undeclared = found == Var(f"::{name}") and not self._named_globals(name)

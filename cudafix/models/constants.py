@@ -40,3 +40,16 @@ def is_variable_of_a_library(name: str) -> bool:
 
 def is_library_constant(name: str) -> bool:
     return name in SYSTEM_CONSTANTS or _PREFIXED.fullmatch(name) is not None
+
+
+# by convention, whoever defines them: sys/param.h and linux/kernel.h, minmax.h, cuda_helper.h
+_NUMBERS = frozenset(
+    "min max abs sign clamp imin imax fmin fmax iabs sqr square pow2 swap ceil_div div_up div_ceil divup idivup "
+    "round_up roundup align_up align_down howmany align bit array_size arraysize countof nelems likely unlikely unused "
+    "stringify str xstr concat deg2rad rad2deg isnan isinf".split()
+)
+
+
+def computes_a_number(macro: str) -> bool:
+    """Whether a macro with parameters that has this name does nothing but compute a number of what it is given."""
+    return macro.lower().strip("_") in _NUMBERS

@@ -745,12 +745,19 @@ class _Walk:
         seeds = frozenset[Key]().union(*map(self.target, results))
         told: dict[Key, int] = {}
         counting: set[int] = set()
+        asked = [s for s in stmts if isinstance(s, ir.If) and self._is_about_failure(s.test)]
+        left = (block for s in asked for block in (s.then, s.other) if self._ends(block))
+        behind = {id(s) for block in left for s in ir.walk(block)}  # what ends the function
         for stmt in stmts:
+            if id(stmt) in behind:
+                continue
             if isinstance(stmt, ir.Assign) and isinstance(stmt.value, ir.Opaque):
                 for key in self.target(stmt.target):
                     told[key] = max(told.get(key, 0), len(self._closure(self.keys(stmt.value)) & seeds - {key}))
                     counting |= {id(stmt)} if key in self.keys(stmt.value) else set()
             elif isinstance(stmt, ir.If) and self._is_about_failure(stmt.test):
+                if self._ends(stmt.then) or self._ends(stmt.other):
+                    continue
                 inside = [s for s in ir.walk((*stmt.then, *stmt.other)) if isinstance(s, ir.Assign)]
                 for key in frozenset[Key]().union(*(self.target(s.target) & self.keys(s.value) for s in inside)):
                     told[key] = told.get(key, 0) + 1

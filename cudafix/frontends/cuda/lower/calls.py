@@ -30,6 +30,7 @@ from cudafix.frontends.cuda.sema.names import (
 )
 from cudafix.frontends.cuda.sema.type_texts import WIDE, elements, is_pointer, plain_name, pointee, tidy
 from cudafix.ir import NULL, Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
+from cudafix.models.constants import computes_a_number
 from cudafix.models.number_types import is_number
 from cudafix.models.types import is_standard
 
@@ -649,7 +650,7 @@ class Calls(Initializers):
         if macro.params is None or macro.name in self.expanding or macro.name in self.seen_as_written:
             return False
         is_check = arguments is not None and _CALLS_API.search(self.raw(arguments)) is not None
-        return not is_check and self.file.index.is_perhaps_unseen(macro.name)
+        return not (is_check or computes_a_number(macro.name)) and self.file.index.is_perhaps_unseen(macro.name)
 
     def _perhaps_unseen(
         self, node: Node, function: Node, macro: Macro, arguments: Node | None, fixed: str | None

@@ -913,6 +913,7 @@ class Objects(Expressions):
     def hands_over(self, node: Node, callee: str, values: tuple[Expr, ...]) -> None:
         """Objects are given to a function that is not seen, or to one that takes objects of any type."""
         index, name = self.file.index, callee.rpartition("::")[2]
+        self._deduced_from_words(node, callee, len(values))
         for number, value in enumerate(values):
             kind = self.type_of(value) or (self._kind_of(value) if is_temporary(value) else "")
             cls = index.class_of(element_type(kind).rstrip(" *&")) if kind else None
@@ -933,6 +934,20 @@ class Objects(Expressions):
             self.unwritten.add(cls.constructor if cls is not None else "")
             if params is None and name not in _REFERS:
                 self.keeps_copy(node, value)
+
+    def _deduced_from_words(self, node: Node, callee: str, count: int) -> None:
+        """The classes that the arguments of a function template name: of a cast, `f((T *)nullptr)`, no value says what
+        is deduced from it (C++17, 17.8.2.1 [temp.deduct.call]).
+        """
+        index, name = self.file.index, callee.rpartition("::")[2]
+        arguments = node.child_by_field_name("arguments")
+        written = self.raw(arguments) if arguments is not None else ""
+        if callee.startswith("std::") or not any(sign in written[1:] for sign in "(<"):
+            return
+        params = [param for number in range(count) for param in index.parameters_at(name, number, count) or ()]
+        if any(self._is_open(word) for param in params for word in WORDS.findall(param.type)):
+            named = map(index.class_of, WORDS.findall(written))
+            self.file.deduced.update(cls.constructor for cls in named if cls is not None)
 
     def keeps_copy(self, node: Node, value: Expr) -> None:
         """An object is copied or moved to where it is not seen who ends the copy."""

@@ -419,6 +419,7 @@ class Statements(Loops):
         made.by_reference = may_refer(written) if trailing else False
         made.captures = shared | copies.keys()
         made.copies = frozenset(self._make_copies(node, copies, captures, named))
+        self._closure_ends(node, made.copies)
         made.object = f"this@{at}" if captures.object else ""
         if re.search(rb"\bmutable\b", self.source.text[node.start_byte : body.start_byte]):
             made.body = (*self._of_other_closures(made, node), *made.body)
@@ -430,6 +431,33 @@ class Statements(Loops):
         self.file.index.gives[last] = {kind for kind in kinds if not kind.endswith(("&", OPEN))}
         self.file.functions.append(made)
         return FuncRef(name)
+
+    def _closure_ends(self, node: Node, copies: Iterable[str]) -> None:
+        """The objects in a closure end with it: with the block, where it is a variable that is only called, else at a
+        moment that is not known, since whoever gets the closure may copy and keep it.
+        """
+        index = self.file.index
+        ending = [(copy, cls) for copy in sorted(copies) if (cls := index.ending(self.types.get(copy, ""))) is not None]
+        ending = [(copy, cls) for copy, cls in ending if not (cls.deleter or index.ends_idly(cls)) or cls.unseen]
+        if not ending:
+            return
+        if self._is_only_called(node):
+            self.scopes[-1].destroyed += [(Var(copy), cls, "") for copy, cls in ending]
+        else:
+            for copy, _ in ending:
+                self.unknown(f"an object in a closure, which {ir.AT_ANY_TIME}", node, (Var(copy),))
+
+    def _is_only_called(self, node: Node) -> bool:
+        """Whether a lambda initializes a local variable that is used for nothing but calls."""
+        declaration = node.parent
+        one = declaration.child_by_field_name("declarator") if declaration is not None else None
+        block = declaration.parent.parent if declaration is not None and declaration.parent is not None else None
+        if declaration is None or one is None or block is None or declaration.type != "init_declarator":
+            return False
+        if one.type != "identifier" or block.type != "compound_statement" or self.source.stop is not None:
+            return False
+        text, name = self.source.text[declaration.end_byte : block.end_byte], re.escape(self.raw(one).encode())
+        return re.search(rb"\b%b\b(?!\s*\()" % name, text) is None
 
     def _is_member(self, name: str) -> bool:
         return any(name in cls.fields for cls in self.file.index.lineage(self.cls))

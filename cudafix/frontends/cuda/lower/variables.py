@@ -108,6 +108,9 @@ class Variables(Blocks):
             base = self.type_of(place) + " &" * is_reference(self, place)
         elif base.startswith("decltype") and (kind := node.child_by_field_name("type")) is not None:
             base = self.type_of_expression(kind) or base
+            if base.startswith("decltype(") and "(" in base[len("decltype(") :]:  # of a call of what is not seen
+                self.unknown("an object of a type that is not known", node)
+                self.may_declare(node, base)
         for child in node.children_by_field_name("declarator"):
             one = declared(base, child, self.source.text)
             if one is None:

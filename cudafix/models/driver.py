@@ -208,11 +208,11 @@ cuGetExportTable                        external        -*              ; why=an
 cuModule{Load,LoadData,LoadDataEx,LoadFatBinary,GetFunction,GetFunctionCount,EnumerateFunctions,GetLoadingMode} \
 nothing hrw*
 cuModuleGet{TexRef,SurfRef}             nothing         keeper_out - -
-cuModuleUnload                          nothing         -               ; waits=maybe
+cuModuleUnload                          nothing         -               ; ends waits=maybe
 cuModuleGetGlobal                       nothing         found out - -
 cuLibrary{LoadData,LoadFromFile,GetKernel,GetKernelCount,EnumerateKernels,GetModule,GetUnifiedFunction} nothing hrw*
 cuLibraryGet{Global,Managed}            nothing         found out - -
-cuLibraryUnload                         nothing         -               ; waits=maybe
+cuLibraryUnload                         nothing         -               ; ends waits=maybe
 cuKernel{GetFunction,GetLibrary,GetAttribute,SetAttribute,SetCacheConfig,GetName,GetParamInfo} nothing hrw*
 cuLink{Create,AddData,AddFile,Complete,Destroy} nothing hrw*
 cuProfiler{Start,Stop,Initialize}       nothing         hrw*

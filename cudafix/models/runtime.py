@@ -250,7 +250,7 @@ cudaLogs{UnregisterCallback,Current,DumpToFile,DumpToMemory} nothing hrw*
 cudaGetExportTable                      external        out -   ; why=an interface without documentation
 cudaLibrary{LoadData,LoadFromFile,GetKernel,GetUnifiedFunction,GetKernelCount,EnumerateKernels} nothing out hrw*
 cudaLibraryGet{Global,Managed}          nothing         found out - -
-cudaLibraryUnload                       nothing         -       ; waits=maybe
+cudaLibraryUnload                       nothing         -       ; ends waits=maybe
 cudaKernelSetAttributeForDevice         nothing         - - - -
 cudaProfiler{Start,Stop,Initialize}     nothing         hrw*
 """

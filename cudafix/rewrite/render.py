@@ -344,9 +344,10 @@ class Rewriter:
 
     @cached_property
     def _macros(self) -> frozenset[str]:
-        """The macros that the files of the programs define: no variable can have the name of one."""
+        """The macros that the files of the programs define, and the builds: no variable can have the name of one."""
         found = (name for text in self._texts() for name in _DEFINED.findall(text))
-        return frozenset(name.decode("utf-8", "replace") for name in found)
+        built = (name for _, names in self.config.constants for name in names)
+        return frozenset(name.decode("utf-8", "replace") for name in found).union(built)
 
     def _defined(self, set_ups: Iterable[_SetUp]) -> dict[str, list[Edit]]:
         """The definitions of the functions that are called, one for each file."""

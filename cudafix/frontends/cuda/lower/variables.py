@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 
 from tree_sitter import Node
 
@@ -40,6 +41,7 @@ from cudafix.ir import (
     Var,
     template_arguments,
 )
+from cudafix.models import Tables, load
 from cudafix.models.api import ANY_SCOPE
 from cudafix.models.number_types import is_floating, is_number
 
@@ -157,6 +159,7 @@ class Variables(Blocks):
                 place = self.lvalue(value) if value is not None else Opaque(())
                 if value is not None:
                     self.touch(value, place)
+                    self._ends_unseen(child, place)
                     if not one.reference:
                         place = self._copy_to_bind(child, value, place)
                 self.bind_names(one, place, child)
@@ -513,6 +516,8 @@ class Variables(Blocks):
             returned = result == holder and len(self.out) > count
             self.made_of(node, cls.name, var if returned else result, var)
         self.lead_to_elements(var, node)
+        if kind.startswith("auto") and not one.array:
+            self._ends_unseen(node, result)
         one.type = kind
         if cls is None and not one.array:
             self._own_allocator(var, kind, self.span(node))
@@ -566,6 +571,8 @@ class Variables(Blocks):
             assert isinstance(place, Var)
             name, cls = self.reached_by(place), self.file.index.ending(self.type_of(place))
             lives_on = bool(name) and bool(self.file.index.referred(name) - {""})
+            if kind.startswith(("auto", "decltype")):
+                self._ends_unseen(node, place)
             if cls is not None and not lives_on:
                 self.scopes[-1].destroyed.append((place, cls, ""))
             elif cls is not None and self.file.index.returned(name) - {""}:
@@ -763,6 +770,37 @@ class Variables(Blocks):
         if cls is not None:
             self.scopes[-1].destroyed.append((var, cls, ""))
 
+    def _ends_unseen(self, node: Node, result: Expr) -> None:
+        """What a function gives of which nothing is known may be an object of any class, which ends with the scope."""
+        calls = (one for one in reversed(self.out) if isinstance(one, ir.Call))
+        call = next((one for one in calls if one.result == result), None)
+        if call is None or self.type_of(result).removeprefix("auto") or sites.is_api(call.callee):
+            return
+        name, count = call.callee.rpartition("::")[2], len(call.args)
+        index = self.file.index
+        if name in self.file.hosts and all(kind.startswith("auto") for kind in index.returned(name)):
+            handed = [found.decode("utf-8", "replace") for found in _GIVES_A_RESULT.findall(self.file.hosts[name])]
+            if any(self._gives_unseen(one) for one in handed):
+                self.may_declare(node, name)
+            return
+        if name in self.file.hosts or index.is_declared_function(name) or index.returned(name) or index.referred(name):
+            return
+        if call.receiver is None:
+            known = call.callee.startswith("std::") or _tables().lookup(call.callee, count) is not None
+        else:
+            kind = self.type_of(call.receiver).removeprefix("const ")
+            known = kind.startswith("std::") or _tables().method(kind, name, count) is not None
+        if not known and name.isidentifier():
+            self.may_declare(node, name)
+
+    def _gives_unseen(self, function: str) -> bool:
+        """Whether nothing is known of a function, by its name."""
+        index, name = self.file.index, function.rpartition("::")[2]
+        if function.startswith("std::") or sites.is_api(name) or name in self.file.hosts or is_number(name):
+            return False
+        known = index.is_declared_function(name) or index.names_type(name) or index.class_of(name) is not None
+        return not known and all(_tables().lookup(function, count) is None for count in range(_MOST_ARGUMENTS))
+
     def _aggregate(self, one: Declared, node: Node, value: Node) -> None:
         """`T x[n] = {a, b}`, `S s = {a, .f = b}`: one assignment for each pointer or handle in it."""
         kind = one.type
@@ -796,6 +834,15 @@ class Variables(Blocks):
         """The size of an array in its declaration; empty where it is not written."""
         size = extent(one.node.parent) if one.array and one.node.parent is not None else None
         return self.normal(size) if size is not None else ""
+
+
+_GIVES_A_RESULT = re.compile(rb"\breturn\s+([A-Za-z_][\w:]*)\s*\(")
+_MOST_ARGUMENTS = 8
+
+
+@cache
+def _tables() -> Tables:
+    return load()
 
 
 def _allocator(kind: str) -> str:

@@ -71,6 +71,20 @@ _ASSIGNING = _SWAPS | frozenset(
     "generate generate_n transform replace replace_if merge inplace_merge make_heap push_heap pop_heap sort_heap "
     "next_permutation prev_permutation ref tie forward_as_tuple".split()
 )
+# those that work on the elements of a range, which they assign, compare or convert ([algorithms], [numeric.ops],
+# [specialized.algorithms])
+_ON_RANGES = (_ASSIGNING - {"ref", "tie", "forward_as_tuple"}) | frozenset(
+    "for_each for_each_n all_of any_of none_of find find_if find_if_not find_end find_first_of adjacent_find count "
+    "count_if mismatch equal is_permutation search search_n replace_copy replace_copy_if remove_copy remove_copy_if "
+    "unique_copy reverse_copy rotate_copy sample shift_left shift_right is_partitioned partition_copy partition_point "
+    "is_sorted is_sorted_until partial_sort_copy lower_bound upper_bound equal_range binary_search includes set_union "
+    "set_difference set_intersection set_symmetric_difference is_heap is_heap_until min_element max_element "
+    "minmax_element lexicographical_compare lexicographical_compare_three_way iota accumulate reduce inner_product "
+    "transform_reduce partial_sum exclusive_scan inclusive_scan transform_exclusive_scan transform_inclusive_scan "
+    "adjacent_difference uninitialized_copy uninitialized_copy_n uninitialized_fill uninitialized_fill_n "
+    "uninitialized_move uninitialized_move_n uninitialized_default_construct uninitialized_value_construct destroy "
+    "destroy_n destroy_at construct_at".split()
+)
 # those that take references
 _REFERS = COMPARING | _ASSIGNING
 _OF_EXPRESSION = re.compile(r"(?:decltype|(?:__)?typeof(?:__)?)\b")
@@ -914,11 +928,18 @@ class Objects(Expressions):
         """Objects are given to a function that is not seen, or to one that takes objects of any type."""
         index, name = self.file.index, callee.rpartition("::")[2]
         self._deduced_from_words(node, callee, len(values))
+        on_ranges = callee.removeprefix("std::") in _ON_RANGES and len(values) > 1
+        if on_ranges and (arguments := node.child_by_field_name("arguments")) is not None:
+            named = (self.resolve(word, node) for word in set(WORDS.findall(self.raw(arguments))))  # `std::begin(a)`
+            classes = (index.class_of(element_type(self.type_of(one)).rstrip(" *&")) for one in named)
+            made = {cls.constructor for cls in classes if cls is not None}
+            self.file.deduced |= made
+            self.unwritten |= made
         for number, value in enumerate(values):
             kind = self.type_of(value) or (self._kind_of(value) if is_temporary(value) else "")
             cls = index.class_of(element_type(kind).rstrip(" *&")) if kind else None
             unclear = name in _ASSIGNING and self.is_unclear(kind) and self.may_lead(value)
-            if (cls is None and not unclear) or (is_pointer(kind) and name in _SWAPS):
+            if (cls is None and not unclear) or (kind.endswith("*") and name in _SWAPS):
                 continue
             params = index.parameters_at(name, number, len(values)) if not callee.startswith("std::") else None
             if params is not None and cls is not None and not is_pointer(kind):
@@ -929,6 +950,8 @@ class Objects(Expressions):
             owned = name.partition("<")[0] in _OWNS or not is_pointer(
                 kind
             )  # `std::shared_ptr<void>(new T)` ends the `T`
+            if on_ranges and params is None:
+                owned = True  # a pointer to its elements is an iterator
             if cls is not None and (any(map(self._is_open, taken)) if params else owned):
                 self.file.deduced.add(cls.constructor)
             self.unwritten.add(cls.constructor if cls is not None else "")

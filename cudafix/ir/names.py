@@ -63,6 +63,8 @@ AT_ANY_TIME = "runs at any time"
 """How the reason of an `Unknown` ends that stands where a function is registered, which runs at moments that no
 statement shows.
 """
+STORES_AT_ANY_TIME = f"stores in what others hold, and {AT_ANY_TIME}"
+"""The same of one that may change what any variable leads to."""
 IS_KEPT = "is kept"
 """How the reason of an `Unknown` ends that stands where a method is a value, together with its object: `called` are the
 methods that it may be.

@@ -25,6 +25,11 @@ _GIVES_BACK = re.compile(
 _ASKS = frozenset("hasattr getattr isinstance callable id type".split())
 """Functions that look at nothing which an object holds in memory."""
 _TELLS = frozenset("print debug info warning error".split())
+_PUTS = frozenset(
+    "append appendleft extend extendleft insert add update setdefault sort reverse rotate put put_nowait __setitem__ "
+    "__setattr__".split()
+)
+"""Methods that put something into what others hold."""
 _TRUTH = ("__bool__", "__len__")
 _RUNS_THROUGH = ("__iter__", "__next__", "__getitem__", "__len__")
 _COMPARES = ("__eq__", "__ne__", "__lt__", "__gt__", "__le__", "__ge__")
@@ -46,6 +51,54 @@ def asked_at_the_end(
     except _OtherError:
         return None
     return frozenset(ending.asked)
+
+
+def stores_at_the_end(methods: Mapping[str, cst.FunctionDef]) -> bool:
+    """Whether `__del__`, or a method of its class that it may call, stores in what others hold: in a global variable,
+    an element, or an attribute of another object than its own.
+    """
+    seen, names = set[str](), ["__del__"]
+    while names:
+        name = names.pop()
+        if name in seen or name not in methods:
+            continue
+        seen.add(name)
+        function = methods[name]
+        this = function.params.params[0].name.value if function.params.params else ""
+        outside: set[str] = set()
+        for node in walk(function.body):
+            match node:
+                case cst.Global(names=listed) | cst.Nonlocal(names=listed):
+                    outside.update(one.name.value for one in listed)
+                case cst.Attribute(value=cst.Name(value=base), attr=cst.Name(value=called)) if base == this:
+                    names.append(called)
+                case _:
+                    pass
+        if any(_stores(node, this, outside) for node in walk(function.body)):
+            return True
+    return False
+
+
+def _stores(node: cst.CSTNode, this: str, outside: Collection[str]) -> bool:
+    match node:
+        case cst.AssignTarget(target=target) | cst.AugAssign(target=target) | cst.AnnAssign(target=target):
+            return any(_is_of_others(part, this, outside) for part in _parts(target))
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))):
+            return name in _PUTS
+        case cst.Call(func=cst.Name(value="setattr")):
+            return True
+        case _:
+            return False
+
+
+def _is_of_others(target: cst.BaseExpression, this: str, outside: Collection[str]) -> bool:
+    match target:
+        case cst.Name(value=name):
+            return name in outside
+        case cst.Attribute(value=cst.Name(value=base)):
+            return base != this
+        case _:
+            return True
 
 
 class _Ending:

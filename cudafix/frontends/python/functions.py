@@ -11,7 +11,7 @@ from cudafix import ir
 from cudafix.frontends.python.cupy_objects import CupyObjects
 from cudafix.frontends.python.decorators import forwarders, is_cache
 from cudafix.frontends.python.decorators import is_plain as is_undecorated
-from cudafix.frontends.python.finalizers import asked_at_the_end
+from cudafix.frontends.python.finalizers import asked_at_the_end, stores_at_the_end
 from cudafix.frontends.python.generators import ENTER, FAIL, LEAVE, is_context
 from cudafix.frontends.python.meaning import (
     Dotted,
@@ -207,7 +207,8 @@ class Functions(CupyObjects):
         self.emit(ir.Assign(Field(Deref(made), ir.CLASS), classes, self.span(node)))
         if self._ends_late(outline, cls):
             ends = (f"{outline.id}::{one.name}::__del__" for one in outline.ancestors(cls) if "__del__" in one.methods)
-            why = f"`{cls.name}.__del__` {ir.AT_ANY_TIME}"
+            stores = any(stores_at_the_end({**methods, "__del__": end}) for methods, end in self._ends_of(outline, cls))
+            why = f"`{cls.name}.__del__` {ir.STORES_AT_ANY_TIME if stores else ir.AT_ANY_TIME}"
             self.emit(ir.Unknown(why, self.span(node), names=tuple(ends)))
         init = self.unit.modules.method(outline, cls, "__init__")
         new = self.unit.modules.method(outline, cls, "__new__")
@@ -242,14 +243,18 @@ class Functions(CupyObjects):
         self.call_ir(node, init.name, given_args, Deref(made))
         return made
 
+    def _ends_of(self, outline: Outline, cls: Class) -> Iterator[tuple[dict[str, cst.FunctionDef], cst.FunctionDef]]:
+        """The methods of a class, and each `__del__` of it and its bases."""
+        bases = outline.ancestors(cls)
+        methods = {name: method for one in reversed(bases) for name, method in one.methods.items()}
+        yield from ((methods, one.methods["__del__"]) for one in bases if "__del__" in one.methods)
+
     def _ends_late(self, outline: Outline, cls: Class) -> bool:
         """Whether `__del__` of a class or of a base does something else than to give back what the object holds."""
 
         def answer() -> list[frozenset[str] | None]:
-            bases = outline.ancestors(cls)
-            methods = {name: method for one in reversed(bases) for name, method in one.methods.items()}
-            ends = [one.methods["__del__"] for one in bases if "__del__" in one.methods]
-            return [asked_at_the_end({**methods, "__del__": end}, outline.imports) for end in ends]
+            listed = [{**methods, "__del__": end} for methods, end in self._ends_of(outline, cls)]
+            return [None if stores_at_the_end(one) else asked_at_the_end(one, outline.imports) for one in listed]
 
         nothing: list[frozenset[str] | None] = []
         asked = self.unit.modules.questions.ask(("asked at the end", outline.path, cls.name), nothing, answer)

@@ -100,6 +100,7 @@ def _once(
                 start(engine, root)
             engine.outcome.steps = steps + engine.steps
             _measures(engine)
+            _is_stored_late(engine)
             return engine
         except OutOfBudget as error:
             steps += engine.steps
@@ -109,6 +110,15 @@ def _once(
                 error.steps = steps
                 raise
             del left[0]  # for all runs of this program
+
+
+def _is_stored_late(engine: Effects) -> None:
+    """Where something runs at any time that stores in what others hold, no place is known to hold what it held."""
+    late = engine.outcome.stored_late
+    if late is not None:
+        made = sum(1 << n for site in engine.outcome.allocations.values() for n in site.objects)
+        text = f"is live where the order of statements is not known: {late.why}"
+        engine.obstacle(made, "control_flow", text, late.span)
 
 
 def _measures(engine: Effects) -> None:

@@ -476,6 +476,8 @@ class Engine(Chosen):
         else:
             within = self.reach.within_text(stmt)
         state.threads |= stmt.why.endswith(ir.AT_ANY_TIME)
+        if stmt.why.endswith(ir.STORES_AT_ANY_TIME):
+            self.outcome.stored_late = stmt
         if not stmt.parts:
             self.control(stmt.why, stmt.span, state)
         self.unknown(stmt.why, stmt.parts or stmt.reaches, None, stmt.span, state, within, not stmt.parts)

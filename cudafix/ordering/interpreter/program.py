@@ -264,5 +264,6 @@ class Outcome:
     unseen: frozenset[str] = frozenset()  # the packages of Python that are imported and not in the tree
     blocking: bool = False  # a stream that waits for the legacy stream is created
     uncalm: set[ir.Span] = field(default_factory=set)  # functions in which something was lost for the host
+    stored_late: ir.Unknown | None = None  # what runs at any time, and stores in what others hold
     default_stream: bool = False  # something runs on the default stream, or waits for it
     steps: int = 0  # statements run for it, rounds of loops and other ways counted

@@ -53,7 +53,9 @@ _ASKED = frozenset(("out", "-", "device", "stream", "event", "kind"))
 _ONLY_READ = frozenset(("-", "device", "pool", "stream", "event", "kind", "hr"))
 _OFFSET = re.compile(r"@\d+")
 _TEMPORARY = re.compile(r"%\d+")
+_ANONYMOUS = re.compile(r"(?<=\b__anonymous_)\d+")
 _NAME = re.compile(r"name='([^']*(?:@\d+|%\d+)[^']*)'")
+_PLACE = re.compile(r"(?<=@)\d+")
 
 
 def _asks_or_sets_up(api: Api) -> bool:
@@ -117,9 +119,11 @@ def align(
         kept.append(([f for f in new.functions if f not in came], set_ups | shared.get(new.path, frozenset())))
         for function in came:
             _Alignment(overlay, tables, _EMPTY, function, {}, globals_, added, members).sets_up(function)
-    lambdas: dict[str, str] = {}  # their names carry offsets
+    lambdas: dict[str, str] = {}  # their names carry offsets, as those of classes without a name do
     for old, (functions, _) in zip(before, kept, strict=True):
-        lambdas.update((b.name, a.name) for a, b in zip(old.functions, functions, strict=False) if "@" in b.name)
+        lambdas.update(
+            (b.name, a.name) for a, b in zip(old.functions, functions, strict=False) if _plain(b.name) != b.name
+        )
     for old, new, (functions, set_ups) in zip(before, after, kept, strict=True):
         if old is new:
             continue
@@ -173,7 +177,7 @@ def _names(module: ir.Module) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    return _TEMPORARY.sub("%", _OFFSET.sub("@", text))
+    return _TEMPORARY.sub("%", _OFFSET.sub("@", _ANONYMOUS.sub("", text)))
 
 
 def _outermost(function: ir.Function) -> str:
@@ -229,7 +233,7 @@ def _shape(stmt: ir.Stmt, streams: frozenset[str] = frozenset()) -> object:
         case ir.Assign():
             return "assign", _plain(repr((stmt.target, stmt.value)))
         case ir.Declare():
-            return "declare", _plain(stmt.var.name), stmt.type
+            return "declare", _plain(stmt.var.name), _plain(stmt.type)
         case ir.HostAccess():
             return "host", _touches(stmt.reads, streams), _touches(stmt.writes, frozenset())
         case ir.Return():
@@ -323,6 +327,8 @@ class _Alignment:
         copied = {name.partition("@")[0]: name for name in function.copies}  # by the closure, before anything is paired
         copies = ((name, copied.get(name.partition("@")[0])) for name in changed.copies)
         self.names: dict[str, str] = {new: old for new, old in copies if old is not None}
+        self.moved: dict[str, str] = {}  # the places that ranges name, before and after, and the other way round
+        self.moved_back: dict[str, str] = {}
         # what a macro's own text says, at each use; Python repeats a `finally` on each way out
         self.repeated, self.repeated_too = map(_repeated, (function, changed))
         # variables that only the rewritten program has
@@ -435,11 +441,7 @@ class _Alignment:
                 raise Different(f"`{old.callee}`: what the program does with the status changed")
             return
         inner_old, inner_new = blocks_of(old), blocks_of(new)
-        if (
-            isinstance(old, ir.Loop)
-            and isinstance(new, ir.Loop)
-            and (old.range, old.forever) != (new.range, new.forever)
-        ):
+        if isinstance(old, ir.Loop) and isinstance(new, ir.Loop) and not self._is_same_range(old, new):
             raise Different(f"`{self.function.name}`: a loop changed")
         if isinstance(old, ir.Loop) and isinstance(new, ir.Loop) and old.index is not None and new.index is not None:
             self.names[new.index.name] = old.index.name
@@ -449,6 +451,16 @@ class _Alignment:
             raise Different(f"`{self.function.name}`: a branch appeared or vanished")
         for a, b in zip(inner_old, inner_new, strict=True):
             self.block(a, b)
+
+    def _is_same_range(self, old: ir.Loop, new: ir.Loop) -> bool:
+        """Whether two loops have as many rounds. A count that is not known is named by its place, which the rewrite has
+        moved: two of one place have to stay two of one place.
+        """
+        mine, theirs = old.range or "", new.range or ""
+        if (_PLACE.sub("", mine), old.forever) != (_PLACE.sub("", theirs), new.forever):
+            return False
+        moved = zip(_PLACE.findall(mine), _PLACE.findall(theirs), strict=True)
+        return all(self.moved.setdefault(a, b) == b and self.moved_back.setdefault(b, a) == a for a, b in moved)
 
     def _same_names(self, old: ir.Stmt, new: ir.Stmt) -> None:
         """Names carry offsets, which the rewrite has moved: what stands at the same place is the same variable."""

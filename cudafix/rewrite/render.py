@@ -409,6 +409,9 @@ class Rewriter:
             callees = program.resolve(stmt.callee, len(stmt.args), stmt.span.path, function.cls)
             if len(callees) != 1 or _calls_of(program, callees[0]) != 1 or callees[0].span.path in self.config.context:
                 return function, function.body, once
+            inner = next((s for s in callees[0].body if _contains(s, key, program)), stmt)
+            if not isinstance(inner, ir.Call) and not _has_room(inner, callees[0]):
+                return function, function.body, once
             function = callees[0]
 
     def _site(self, stmt: ir.Stmt, data: bytes) -> ir.Site:
@@ -419,6 +422,9 @@ class Rewriter:
             inside = next((s for s in walk((stmt,)) if isinstance(s, ir.Call) and s.span.path == stmt.span.path), None)
             if inside is not None:
                 return ir.Site(inside.site.span, inside.site.indent, "", ";")
+        around = (s.site for s in walk((stmt,)) if isinstance(s, ir.Call) and _is_inside(stmt.span, s.site))
+        if (site := next(around, None)) is not None:  # what one declarator does, in either of two ways
+            return site
         return ir.Site(stmt.span, _indent(data, stmt.span.start), "", ";")
 
     def _in_style(self, site: ir.Site) -> ir.Site:
@@ -543,14 +549,21 @@ def _indent(data: bytes, at: int) -> str:
 
 def _has_room(stmt: ir.Stmt, function: ir.Function) -> bool:
     """Whether something may stand in front of a statement of a function: there may be no place for it in the body of a
-    macro, and there is none in the initializer list of a constructor, or in front of a function-try-block (C++17, 18
-    [except] 1).
+    macro, and there is none in the initializer list of a constructor, in front of what nobody has written (the loop
+    that makes the elements of a member), or in front of a function-try-block (C++17, 18 [except] 1).
     """
     span = _site_span(stmt)
     is_in = span.path == function.span.path and function.span.start <= span.start < function.span.end
-    if isinstance(stmt, ir.Try) and span.end == function.span.end:
+    if (isinstance(stmt, ir.Try) and span.end == function.span.end) or span.start == span.end:
         return False
     return is_in and not (isinstance(stmt, ir.Call | ir.Launch) and stmt.site.blocked is not None)
+
+
+def _is_inside(span: ir.Span, site: ir.Site) -> bool:
+    """Whether a part of a statement is what a span says: something can only stand in front of the statement."""
+    whole = site.span
+    inside = whole.path == span.path and whole.start < span.start and span.end <= whole.end
+    return inside and site.blocked is None
 
 
 def _outside(stmt: ir.Stmt) -> ir.Site | None:

@@ -163,7 +163,8 @@ def roots(program: Program) -> list[ir.Function]:
         out_of_sight = cls in unseen or (_is_assignment(function) and may_be_assigned_unseen(program, cls))
         if cls and out_of_sight and function not in exported:
             exported.append(function)
-    closed = _of_main(program, graph, [f for f in exported if id(f) in manages], of_main) - unseen
+    idle = frozenset(graph.by_id) - seen  # assignments that the compiler would write, if somebody asked for them
+    closed = _of_main(program, graph, [f for f in exported if id(f) in manages], of_main, idle) - unseen
     for cls in sorted(closed):
         functions = [f for f in exported if f.cls is not None and last(f.cls) == cls]
         exported = [f for f in exported if f not in functions]
@@ -172,9 +173,12 @@ def roots(program: Program) -> list[ir.Function]:
     return found + _clients(program, graph, exported, manages, of_main)
 
 
-def _of_main(program: Program, graph: _Graph, exported: Sequence[ir.Function], seen: frozenset[int]) -> set[str]:
+def _of_main(
+    program: Program, graph: _Graph, exported: Sequence[ir.Function], seen: frozenset[int], idle: Set[int]
+) -> set[str]:
     """The classes that the file of `main` defines, of which `main` makes objects, and of which nothing that is exported
-    can run: no call has its name, and it is nothing that may run where no call is seen.
+    can run: no call has its name but in assignments that are `idle`, and it is nothing that may run where no call is
+    seen.
     """
     main = program.main
     if main is None or not main.span.path.endswith(SOURCES):
@@ -188,6 +192,8 @@ def _of_main(program: Program, graph: _Graph, exported: Sequence[ir.Function], s
     found &= {last(f.cls) for f in graph.functions if id(f) in seen and f.cls is not None and _is_special(f)}
     named: set[int] = set()
     for caller in graph.functions if found else ():
+        if id(caller) in idle and not may_be_assigned_unseen(program, last(caller.cls or "")):
+            continue
         for stmt in walk(caller.body):
             named.update(id(f) for name in handed_over(stmt) for f in program.resolve(name, 0, stmt.span.path))
             if isinstance(stmt, ir.Call):
@@ -232,7 +238,7 @@ def _made_out_of_sight(program: Program, graph: _Graph, manages: set[int]) -> se
     for kind in kinds | inside:
         if "<" in kind and not program.is_owner(kind):
             found |= {last(name) for name in ELEMENT.findall(kind)} & special
-        elif kind.endswith("]"):
+        elif kind.endswith("]") and kind in kinds:
             found |= {last(kind.partition("[")[0].strip())} & special
     return found
 

@@ -41,7 +41,7 @@ class Initializers(Objects):
         cls = self.class_in(kind.rstrip("[]") if array else kind)
         if value is None:
             if array:
-                self.each(node, cls or self.unseen(kind), "", place, count or f"?{self.span(node).start}")
+                self.each(node, cls or self.unseen(kind), "", place, count or f"?@{self.span(node).start}")
             else:
                 self.initialize(node, place, kind, ())
         elif value.type == "argument_list":

@@ -581,7 +581,7 @@ class Objects(Expressions):
         to, source = Index(place, number), Index(value, number)
         block = self.collect(lambda: self.build(node, to, cls, (source,)))
         span = self.span(node)
-        self.emit(ir.Loop(block, span, index=number, range=f"0:?{span.start}"))
+        self.emit(ir.Loop(block, span, index=number, range=f"0:?@{span.start}"))
 
     def is_new(self, value: Expr) -> bool:
         """Whether a value is an object that an expression has just made: what it initializes is that object, no copy of
@@ -1383,7 +1383,7 @@ class Objects(Expressions):
         call = ir.Call(f"{cls.name}::{tilde}{cls.constructor}", (), span, name_span, span.end, site, (), receiver)
         if index is not None:
             if count == "?":  # `delete[]` destroys as many as the `new` made
-                bounds = self.counts.get(base, f"0:?{span.start}")
+                bounds = self.counts.get(base, f"0:?@{span.start}")
             else:
                 bounds = self.marked("0:" + count, frozenset(_NAME.findall(count)))
                 self.counts[base] = bounds

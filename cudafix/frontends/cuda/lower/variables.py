@@ -760,7 +760,7 @@ class Variables(Blocks):
             return
         size = node.child_by_field_name("size")
         known = one.type.count("[]") == 1 and size is not None
-        count = self.normal(size) if known and size is not None else f"?{self.span(node).start}"
+        count = self.normal(size) if known and size is not None else f"?@{self.span(node).start}"
         self.each(node, cls, "", var, count)
         if self.file.index.has(cls, cls.destructor):
             self.scopes[-1].destroyed.append((var, cls, f"0:{count}"))

@@ -1020,7 +1020,7 @@ class Declarations:
             member = self._part(element, cls) if not is_pointer(element) else None
             if member is not None and member is not cls and name not in cls.unions:
                 if count == "?":  # the same for its constructor and its destructor
-                    count = cls.extents.get(name) or f"?{cls.start}"
+                    count = cls.extents.get(name) or f"?@{cls.start}"
                 found.append((name, member, count))
         return found
 

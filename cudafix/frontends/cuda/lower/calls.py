@@ -68,7 +68,7 @@ _CHANGES = frozenset(
 )
 _GET_REFERENCE = re.compile(r"(?:std::)?get<[^<>]*&\s*>")
 _OF_REFERENCES = re.compile(r"(?:const )?(?:(?:cuda::)?std::|thrust::)?(?:tuple|pair)\s*<.*&[^<>]*>")
-_FILLS_A_ROW = frozenset(("push_back", "emplace_back", "reserve", "pop_back", "clear"))
+_FILLS_A_ROW = frozenset(("push_back", "emplace_back", "reserve", "resize", "pop_back", "clear"))
 _COPIES = frozenset(("assign", "insert", "insert_after"))
 _PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")
 _STD_CONTAINER = re.compile(r"(?:std::)?(?:vector|array|string|span|deque|basic_string)\b")
@@ -938,6 +938,13 @@ class Calls(Initializers):
         cls, span = self.rows[place.name], self.span(node)
         at = Span(span.path, span.end - 1, span.end - 1)
         values, spans = self.arguments(arguments)
+        if name == "resize":
+            if len(values) != 1 or not self._is_empty_yet(place, node):
+                return self.unknown("a vector that gets another size", node, (place, *values))
+            self.takes_size(node, place, values)
+            self.make_row(node, place)
+            return Opaque(())
+        self.empty.pop(place.name, None)
         whole = self.within(span)
         unsaid = Site(at, "", "", ";", blocked="a vector ends what it holds")
 
@@ -976,6 +983,30 @@ class Calls(Initializers):
         if left is not None:
             self.emit(end(left))
         return Opaque(())
+
+    def _is_empty_yet(self, place: Var, node: Node) -> bool:
+        """Whether nothing can have been put into a local vector since its declaration; something is, now."""
+        declaration = self.empty.pop(place.name, None)
+        around, block = node.parent, declaration.parent if declaration is not None else None
+        while around is not None and around != block and not around.type.endswith(("for_statement", "for_range_loop")):
+            if around.type in ("while_statement", "do_statement", "labeled_statement", "lambda_expression"):
+                return False
+            around = around.parent
+        return block is not None and around == block
+
+    def make_row(self, node: Node, place: Var) -> None:
+        """The elements of a vector of so many, each made without arguments ([vector.cons], [vector.capacity])."""
+        cls, span, index = self.rows[place.name], self.span(node), self.temporary("size_t")
+        element = Index(place, index)
+        if self.file.index.has(cls, cls.constructor):
+            at = Span(span.path, span.start, span.start)
+            site = self.site(node)
+            site.blocked = site.blocked or "a vector makes its elements"
+            made: ir.Block = (ir.Call(f"{cls.name}::{cls.constructor}", (), span, at, span.end, site, (), element),)
+        else:
+            made = self.collect(lambda: self.start_null(span, element, cls))
+        bounds = (Field(place, ir.SIZE),)
+        self.emit(ir.Loop(made, self.within(span), index=index, range="0:{}", bounds=bounds))
 
     def _of_optional(self, node: Node, name: str, place: Var, arguments: Node | None) -> Expr:
         """A method of a local optional object ([optional.assign], [optional.observe])."""

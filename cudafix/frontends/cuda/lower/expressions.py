@@ -190,6 +190,7 @@ class Expressions:
         self.views: set[str] = set()  # the variables that got what a method of an object that is not seen returns
         self.owning: set[str] = set()  # the smart pointers that read as pointers to local objects
         self.rows: dict[str, Class] = {}  # the vectors that end their elements where that is lowered
+        self.empty: dict[str, Node] = {}  # those that are empty since their declaration
         self.optional: dict[str, Optional] = {}  # the optional objects that read as pointers to what they hold
         self.numbers: dict[str, str] = {}  # the integers that local constants are
         self.extents: dict[str, str] = {}  # how many elements local arrays have, where it is an integer
@@ -424,6 +425,7 @@ class Expressions:
         self.owning.discard(resolved)
         self.optional.pop(resolved, None)
         self.rows.pop(resolved, None)
+        self.empty.pop(resolved, None)
         self.used[resolved] = kind
         self.types[resolved] = kind + " &" * reference
         if reference:

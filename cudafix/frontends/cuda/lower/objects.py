@@ -119,6 +119,9 @@ class Objects(Expressions):
     def initialize_as(self, node: Node, place: Expr, kind: str, value: Expr) -> None:
         raise NotImplementedError
 
+    def make_row(self, node: Node, place: Var) -> None:
+        raise NotImplementedError
+
     def fill_members(
         self, node: Node, place: Expr, cls: Class, items: deque[tuple[Node | None, Expr]], rest: bool
     ) -> None:

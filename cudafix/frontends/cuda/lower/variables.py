@@ -148,7 +148,7 @@ class Variables(Blocks):
                     self._reference(one, child, arguments[0], one.type)
                 elif words & _STATIC:
                     self._static(one, child, None, arguments)
-                else:
+                elif not self._row(one, child, None, arguments):
                     self._object(one, child, arguments, ())
                 continue
             if words & _STATIC:
@@ -676,29 +676,52 @@ class Variables(Blocks):
         self.file.owned.add((written.start_byte, written.end_byte))
         return True
 
-    def _row(self, one: Declared, node: Node, value: Node | None) -> bool:
-        """A local vector of objects with a destructor, which only this function fills and empties, where the text says
-        so ([vector]).
+    def _row(self, one: Declared, node: Node, value: Node | None, given: tuple[Expr, ...] = ()) -> bool:
+        """A local vector or array of objects with a destructor, which only this function fills and empties, where the
+        text says so ([vector], [array]).
         """
-        around, found = node.parent if value is not None else node, owners.ROW.fullmatch(one.type)
+        around = node.parent if value is not None else node
         around = around if around is not None and around.type == "declaration" else node.parent
         written = around.child_by_field_name("type") if around is not None else None
-        cls = self.file.index.class_of(found[1].strip()) if found is not None else None
-        if cls is None or found is None or written is None or one.array or self.raw(written) != one.type:
+        found, fixed = owners.ROW.fullmatch(one.type), owners.ARRAY.fullmatch(one.type)
+        element = (fixed or found or [""])[0 if fixed is found is None else 1].strip()
+        cls = self.file.index.class_of(element) if element else None
+        if cls is None or written is None or one.array or self.raw(written) != one.type:
             return False
         if around is None or len(around.children_by_field_name("declarator")) != 1 or _allocator(one.type):
             return False
-        if (value is not None and self.raw(value) not in ("{}", "()")) or not self.file.index.has(cls, cls.destructor):
+        if not self.file.index.has(cls, cls.destructor):
             return False
-        if not self._is_left_alone(one, owners.IN_A_ROW):
+        counted = value is not None and value.type == "argument_list" and value.named_child_count == 1
+        if value is not None and self.raw(value) not in ("{}", "()") and not (counted and fixed is None):
             return False
-        var = self.declare(one.name, f"std::vector<{found[1].strip()}, {ir.ENDED}>", one.node)
+        if not self._is_left_alone(one, owners.IN_AN_ARRAY if fixed is not None else owners.IN_A_ROW):
+            return False
+        count = self.arguments(value)[0] if counted else given
+        if count and (fixed is not None or not self._is_count(count)):
+            return False
+        size = f", {fixed[2]}" if fixed is not None else ""
+        var = self.declare(one.name, f"std::{'array' if fixed else 'vector'}<{element}{size}, {ir.ENDED}>", one.node)
         self.emit(ir.Declare(var, self.types[var.name], False, self.span(node)))
-        self.takes_size(node, var, ())
+        self.file.owned.add((written.start_byte, written.end_byte))
+        if fixed is not None:
+            if fixed[2].isdigit():
+                self.extents[var.name] = fixed[2]
+            self.each(node, cls, "", var, fixed[2])
+            self.scopes[-1].destroyed.append((var, cls, f"0:{fixed[2]}"))
+            return True
+        self.takes_size(node, var, count)
         self.scopes[-1].destroyed.append((var, cls, "0:{}"))
         self.rows[var.name] = cls
-        self.file.owned.add((written.start_byte, written.end_byte))
+        if count:
+            self.make_row(node, var)
+        else:
+            self.empty[var.name] = around
         return True
+
+    def _is_count(self, values: tuple[Expr, ...]) -> bool:
+        """Whether the arguments of a constructor of a vector are how many elements it gets ([vector.cons])."""
+        return len(values) == 1 and (isinstance(values[0], Const) or is_number(self.type_of(values[0])))
 
     def _is_left_alone(self, one: Declared, uses: owners.Uses = owners.HELD) -> bool:
         """Whether nothing in the function makes another owner of what this one holds."""

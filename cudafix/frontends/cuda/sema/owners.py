@@ -30,6 +30,8 @@ ALONE = re.compile(r"(?:std::)?(?:shared_ptr|unique_ptr)\s*<\s*([\w:]+)\s*>")
 MAKES = re.compile(r"(?:std::)?make_(?:unique|shared)\s*<\s*([\w:]+)\s*>")
 ROW = re.compile(r"(?:std::)?vector\s*<\s*(.*\w[\s>]*)>", re.DOTALL)
 """The type of a vector."""
+ARRAY = re.compile(r"(?:std::)?array\s*<\s*([\w:]+)\s*,\s*([^<>]+?)\s*>")
+"""The type of an array of the standard library, with how many elements it has."""
 OPTIONAL = re.compile(r"std::optional\s*<\s*([\w:]+)\s*>")
 """The type of an optional object of a class."""
 
@@ -63,11 +65,13 @@ PERHAPS = Uses(frozenset(("value", "has_value", "reset")), frozenset(("emplace",
 
 IN_A_ROW = Uses(
     frozenset("size empty capacity clear pop_back front back".split()),
-    frozenset(("push_back", "emplace_back", "reserve")),
+    frozenset(("push_back", "emplace_back", "reserve", "resize")),
     subscripts=True,
     takes=frozenset(("at",)),
 )
 """Of a vector, which ends its elements ([vector])."""
+IN_AN_ARRAY = Uses(frozenset("size empty front back".split()), subscripts=True, takes=frozenset(("at",)))
+"""Of an array, which is an aggregate of its elements ([array])."""
 
 
 def makes_no_other(name: bytes, declaration: Node, text: bytes, uses: Uses = HELD) -> bool:

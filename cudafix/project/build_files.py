@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from functools import cache
-from glob import glob
+from glob import escape, glob
 from typing import NamedTuple
 
 from cudafix.project.build_texts import (
@@ -38,6 +38,8 @@ _FOLDERS = re.compile(  # of the file itself, or of one above it
     r"^(?:\$\{(?:CMAKE_CURRENT_SOURCE_DIR|CMAKE_CURRENT_LIST_DIR|CMAKE_SOURCE_DIR|\w+_SOURCE_DIR)\}|\$[({]CURDIR[)}])"
 )
 _PATTERN = re.compile(r"[*?\[]")
+_VARIABLE = re.compile(r"\$(?:\([\w.-]+\)|\{[\w.-]+\})")
+_LEAST_WRITTEN = 5  # letters of a name that a variable is in
 _WORD = re.compile(rb"[\w.+-]+")
 _WITH_FOLDER = re.compile(rb"[\w./+-]*/[\w.+-]+")
 
@@ -291,11 +293,21 @@ class Files:
             there = [each for one in meant for each in (glob(one) if _PATTERN.search(one) else [one])]
             there = [each for each in there if os.path.isfile(each)]
             last = os.path.basename(plain)
-            there = there[:1] if _PATTERN.search(plain) is None else there
+            there += self._one_of(file, plain)
+            there = there[:1] if _PATTERN.search(plain) is None and "$" not in last else there
             there += self._meant(last.encode(), folder) if not there and "$" not in last else []
             found += there
             absent |= not there and not (optional and meant)
         return found, absent
+
+    def _one_of(self, file: str, path: str) -> list[str]:
+        """The files of the tree of which a variable in the name picks one: `-include sites/make.inc.$(site)`."""
+        folder, last = os.path.split(path)
+        if "$" not in last or "$" in folder or len(_VARIABLE.sub("", last)) < _LEAST_WRITTEN:
+            return []
+        pattern = "*".join(map(escape, _VARIABLE.split(last)))
+        found = (glob(os.path.join(escape(os.path.join(each, folder)), pattern)) for each in self.above(file))
+        return next(filter(None, found), [])
 
     def compiles(self, file: str) -> bool:
         """Whether a file is a build, and not only a setting."""

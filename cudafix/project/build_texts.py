@@ -581,29 +581,45 @@ def _code(line: str) -> str:
 
 
 def _plain_in_make(text: str) -> set[int]:
-    """The lines that set, under no condition, a variable which every command that compiles with nvcc uses."""
+    """The lines that set, under no condition, a variable which every command that compiles with nvcc uses. What goes on
+    behind a backslash is one line to make, and each of its lines here.
+    """
     depth = 0
-    lines: dict[int, str] = {}
+    set_at: list[tuple[range, str]] = []  # under no condition
     values: list[tuple[str, str]] = []
-    commands: list[tuple[int, str]] = []
-    for number, line in enumerate(text.split("\n"), 1):
+    commands: list[tuple[range, str]] = []
+    for numbers, line in _logical(text):
         depth += bool(_MAKE_OPENS.match(line)) - bool(_MAKE_CLOSES.match(line))
         variable = _MAKE_VARIABLE.fullmatch(line) if not line.startswith("\t") else None
         if variable is not None:
             values.append((variable[1], variable[2]))
             if depth == 0:
-                lines[number] = variable[1]
+                set_at.append((numbers, variable[1]))
         elif _COMPILES.search(line) and line.startswith("\t"):
-            commands.append((number, line))
-    plain = set()
-    for number, variable_name in lines.items():
+            commands.append((numbers, line))
+    plain: set[int] = set()
+    for numbers, variable_name in set_at:
         holding = {variable_name}
         while more := {n for n, value in values if n not in holding and any(_uses(value, v) for v in holding)}:
             holding |= more
         if all(any(_uses(command, v) for v in holding) for _, command in commands):
-            plain.add(number)
-    said = {number for number, command in commands if says_something(command)}
-    return plain | said if len(said) == len(commands) else plain
+            plain.update(numbers)
+    said = [numbers for numbers, command in commands if says_something(command)]
+    return plain.union(*said) if len(said) == len(commands) else plain
+
+
+def _logical(text: str) -> Iterator[tuple[range, str]]:
+    """The lines of a Makefile as make reads them, each with the numbers of its lines in the file."""
+    start, parts = 1, list[str]()
+    for number, line in enumerate(text.split("\n"), 1):
+        parts.append(line.rstrip("\r"))
+        if parts[-1].endswith("\\"):
+            parts[-1] = parts[-1][:-1]
+            continue
+        yield range(start, number + 1), " ".join(parts)
+        start, parts = number + 1, []
+    if parts:
+        yield range(start, start + len(parts)), " ".join(parts)
 
 
 def _uses(text: str, variable: str) -> bool:

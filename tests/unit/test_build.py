@@ -40,6 +40,9 @@ def asked(*paths: str, config: Config | None = None) -> DefaultStreams:
         "NVCCFLAGS += -default-stream=per-thread # fast\n",
         "ifdef DEBUG\nX = 1\nendif\nCFLAGS = -DCUDA_API_PER_THREAD_DEFAULT_STREAM\n",
         "CFLAGS = -DCUDA_API_PER_THREAD_DEFAULT_STREAM=0\n",  # that it is defined is what counts
+        "F ?= -O3 \\\n\t--default-stream per-thread\nall:\n\tnvcc $(F) a.cu\n",
+        "F = -O3 \\\r\n  --default-stream per-thread\r\nall:\r\n\tnvcc -c \\\r\n\t  $(F) a.cu\r\n",
+        "all:\n\tnvcc -O3 \\\n\t  --default-stream per-thread a.cu\n",
     ],
 )
 def test_a_makefile_that_says_it_plainly(text: str) -> None:
@@ -54,6 +57,7 @@ def test_a_makefile_that_says_it_plainly(text: str) -> None:
         ("NVCCFLAGS = # --default-stream per-thread\n", ()),
         ("NVCCFLAGS = --default-stream legacy\n", ()),
         ("ifeq ($(GPU),yes)\n  F = --default-stream per-thread\nendif\n", ("Makefile:2",)),
+        ("F = -O3 \\\n  --default-stream per-thread\nall:\n\tnvcc $(F) a.cu\n\tnvcc \\\n\t  b.cu\n", ("Makefile:2",)),
     ],
 )
 def test_a_makefile_that_does_not(text: str, unclear: tuple[str, ...]) -> None:

@@ -341,9 +341,10 @@ REFUSALS: dict[str, Page] = {
         "the files of one program are compiled with different default streams, or it is not known with which",
         "With `nvcc --default-stream per-thread` stream `0` is a stream of its thread, which does not wait for the "
         "legacy default stream of the other files as a blocking stream would. Which of the two an operation "
-        "runs on depends on the file that it stands in, and the proof knows one default stream for a program. Python "
-        "programs take it from a variable of the environment (`CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM`, and those "
-        "of CuPy and Numba), which whatever starts them may set.",
+        "runs on depends on the file that it stands in, and the proof knows one default stream for a program: where it "
+        "is open which, a program with one source that names CUDA is proved with both. Python programs take it from a "
+        "variable of the environment (`CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM`, those of CuPy and Numba), which "
+        "whatever starts them may set.",
         "Compile all files of the program with the same `--default-stream`, or say in the configuration how they are "
         "compiled (`default_stream`, also in `overrides`).",
     ),

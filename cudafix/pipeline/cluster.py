@@ -75,6 +75,7 @@ class _Moved(NamedTuple):
 
 
 _OF_THE_DRIVER = frozenset(("cuMemAlloc", "cuMemAlloc_v2"))  # what `cudaMalloc` is in the driver API
+UNKNOWN_DEFAULT = "it is not known which default stream its files are compiled with"
 
 
 class Cluster:
@@ -95,6 +96,9 @@ class Cluster:
         threads |= {self._is_per_thread(p) for p in sources or ([] if python else self.paths)}
         self.per_thread = True in threads
         self.default_streams = threads
+        # a program with one source has one default stream or the other, so that what holds with both is proved
+        one_source = all(len({*program} & {*sources}) == 1 for program in programs)
+        self.either = threads == {None} and not python and one_source and not any(map(self._speaks, sources))
         compiled = [path for path in sources or self.paths if not self.per_thread]
         self.unbuilt = not self.config.unbuilt.isdisjoint(compiled)
         self.partly_built = not self.config.partly_built.isdisjoint(compiled)
@@ -132,6 +136,10 @@ class Cluster:
         if any(found.defined for found in said_in) or build.documents_per_thread(self.tree.files[path]):
             return None
         return None if path in self.config.perhaps_per_thread else False
+
+    def _speaks(self, path: str) -> bool:
+        """Whether a source or a header of it chooses the default stream itself, which may be for a part of it only."""
+        return any(any(self.tree.default_streams_in(each)) for each in (path, *self.tree.included(path)))
 
     def _concerned(self, views: list[View]) -> list[View]:
         """The views that say something of an allocation in the files that are not only read: they run one, free what
@@ -277,6 +285,8 @@ class Cluster:
                 refused = Refused("budget", shared_words(shared))
         elif edits and (reason := self._validate(edits, outcomes, plan.overlay())) is not None:
             refused = Refused("own_edit_failed", f"the rewritten text could not be proved again: {reason}")
+        elif edits and self.either and not self._holds_per_thread(edits, plan):
+            refused = Refused("mixed_default_streams", UNKNOWN_DEFAULT)
         if refused is not None:
             for group in plan.moving():
                 group.refused = refused
@@ -468,8 +478,8 @@ class Cluster:
         """A function that was not understood, or a name that the program gives another meaning."""
         if self.config.is_too_old and (refused := self._too_old(group)) is not None:
             return refused
-        if None in self.default_streams:
-            return Refused("mixed_default_streams", "it is not known which default stream its files are compiled with")
+        if None in self.default_streams and not self.either:
+            return Refused("mixed_default_streams", UNKNOWN_DEFAULT)
         if len(self.default_streams) > 1:
             return Refused("mixed_default_streams", "the files of the program have different default streams")
         for key, _ in group.sites():
@@ -591,17 +601,26 @@ class Cluster:
 
         Where the text turns out to say what is `proved` already, it is not run again.
         """
-        changed = {p: [e for e in edits if e.path == p] for p in {e.path for e in edits}}
-        files = {p: apply(data, changed[p]) if p in changed else data for p, data in self.tree.files.items()}
         known = {(v.kind, v.later.span) for outcome in survey for v in outcome.violations}
         for violation in lockstep(
-            self.tree, self.tree.rewritten(files), self.programs, self.tables, self.per_thread, proved
+            self.tree, self._rewritten(edits), self.programs, self.tables, self.per_thread, proved
         ):
             if isinstance(violation, str):
                 return violation
             if not violation.is_assumed and (violation.kind, violation.later.span) not in known:
                 return f"{violation.words}: {violation.later.text}"
         return None
+
+    def _holds_per_thread(self, edits: Sequence[Edit], plan: Plan) -> bool:
+        """Whether what is proved for the legacy default stream holds for those of the threads, and assumes no more."""
+        assumed = set[Assumption]().union(*(group.assumptions for group in plan.moving()))
+        found = lockstep(self.tree, self._rewritten(edits), self.programs, self.tables, True)
+        return all(not isinstance(v, str) and v.earlier is not None and v.earlier.assumption in assumed for v in found)
+
+    def _rewritten(self, edits: Sequence[Edit]) -> Tree:
+        changed = {p: [e for e in edits if e.path == p] for p in {e.path for e in edits}}
+        files = {p: apply(data, changed[p]) if p in changed else data for p, data in self.tree.files.items()}
+        return self.tree.rewritten(files)
 
 
 def _refuses(sites: frozenset[Key]) -> Callable[[Outcome], bool]:

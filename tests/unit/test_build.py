@@ -282,7 +282,11 @@ static void work() { int *p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); cudaFree(p); }
 
 
 def test_a_condition_is_told_once(capfd: pytest.CaptureFixture[str]) -> None:
-    write(**{"Makefile": OPEN, "a.cu": ONE_PAIR + "int main() { work(); }\n", "b.cu": "int x;"})
+    behind = (
+        "cudaStream_t b; cudaStreamCreate(&b); k<<<1, 1, 0, b>>>(x); work(); k<<<1, 1>>>(x); cudaDeviceSynchronize();"
+    )
+    main = f"int main() {{ int *x; cudaMallocManaged(&x, 4); {behind} return *x; }}\n"
+    write(**{"Makefile": OPEN, "a.cu": ONE_PAIR + main, "b.cu": "int x;"})
     with pytest.raises(SystemExit):
         cli.main(["check"])
     assert capfd.readouterr().err == (

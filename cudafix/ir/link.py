@@ -74,7 +74,8 @@ class Program:
         self._resolved: dict[tuple[str, int, str, str | None], list[ir.Function]] = {}
         for module in self.modules:
             for function in module.functions:
-                self._functions[last(function.name)].append(function)
+                for name in dict.fromkeys(map(last, (function.name, *function.also))):
+                    self._functions[name].append(function)
                 self.home[id(function)] = module
             for name, others in module.namespaces.items():
                 self.namespaces[name] = (*self.namespaces.get(name, ()), *others)
@@ -262,7 +263,9 @@ class Program:
         if "::" in name:
             meant = ir.found_as(name, self.namespaces)
             # overloads in an inline namespace are found with those around it (C++20, [namespace.qual])
-            within = ([f for f in found if f.name == one or f.name.endswith("::" + one)] for one in meant)
+            within = (
+                [f for f in found if any(f"::{n}".endswith(f"::{one}") for n in (f.name, *f.also))] for one in meant
+            )
             found = list(dict.fromkeys(f for group in within for f in group))
         elif cls is not None:
             found = [f for f in found if f.cls is not None and last(f.cls) == last(cls)] or found

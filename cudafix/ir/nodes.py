@@ -416,7 +416,7 @@ class Function:
     value that may be of any class (or a method that may be any), `NO_OBJECT` one that may be converted to one.
     `direct` is true if a call of its value is a call of it, with the arguments as its parameters one by one: in Python,
     no decorator has put another one in its place, and it is no generator. `by_reference` is true if the result of a
-    call may be another name of what it returns.
+    call may be another name of what it returns. `also` are its other qualified names, of which a macro gives it one.
     """
 
     name: str
@@ -435,6 +435,7 @@ class Function:
     unwritten: frozenset[str] = frozenset()
     direct: bool = True
     by_reference: bool = False
+    also: tuple[str, ...] = ()
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property

@@ -135,7 +135,7 @@ def align(
             if kernel.facts() != other.facts():
                 raise Different(f"{old.path}: the kernel `{kernel.name}` changed")
         for function, changed in zip(old.functions, functions, strict=True):
-            if _plain(function.name) != _plain(changed.name):
+            if _plain(function.name) != _plain(changed.name) or function.also != changed.also:
                 raise Different(f"{old.path}: `{function.name}` became `{changed.name}`")
             visible = known[_outermost(function)]
             alignment = _Alignment(overlay, tables, function, changed, lambdas, visible, added, members, set_ups)

@@ -59,9 +59,9 @@ def declarations(parsed: Parsed, visible: Declarations | None = None) -> Declara
     types |= {n: m.body.decode("utf-8", "replace") for n, m in parsed.macros.items() if m.body.rstrip().endswith(b"&")}
     changes = {name: [(0, macro)] for name, macro in parsed.macros.items()} | parsed.redefined
     names = {
-        name: [(at, macro.name_instead if macro is not None else "") for at, macro in listed]
+        name: [(at, macro.names_instead if macro is not None else ("",)) for at, macro in listed]
         for name, listed in changes.items()
-        if any(macro is not None and macro.name_instead for _, macro in listed)
+        if any(macro is not None and macro.names_instead != ("",) for _, macro in listed)
     }
     found = index(parsed.tree.root_node, parsed.text, parsed.path, qualifiers, visible, numbers, types, names)
     found.spelled.update(spelled)
@@ -91,7 +91,11 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         tuple(parsed.errors),
         tuple(sorted(parsed.between)),
         qualifiers,
-        {one.name.rpartition("::")[2]: text[one.body.start_byte : one.body.end_byte] for one in hosts},
+        {
+            name.rpartition("::")[2]: text[one.body.start_byte : one.body.end_byte]
+            for one in hosts
+            for name in (one.name, *one.also)
+        },
         frozenset(one.name.rpartition("::")[2] for one in found.functions if one.side == "kernel"),
         parsed.macros,
         parsed.macros_in,
@@ -177,7 +181,8 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
 
 def _defined(found: Declarations, text: bytes) -> frozenset[Defined]:
     """The functions that a file defines."""
-    parts = ((one, *one.name.rpartition("::")[::2]) for one in found.functions)
+    named = ((one, name) for one in found.functions for name in (one.name, *one.also))
+    parts = ((one, *name.rpartition("::")[::2]) for one, name in named)
     return frozenset(Defined(name, found.signature_of(one, text), scope, one.internal) for one, scope, name in parts)
 
 

@@ -997,6 +997,7 @@ def lower_function(file: File, definition: Definition, source: Source) -> ir.Fun
     made = lowering.function(params, definition.body, node, definition.internal, definition.returns, initializers)
     made.bases = _bases(file, definition.cls)
     made.by_reference = definition.by_reference
+    made.also = definition.also
     return made
 
 

@@ -84,6 +84,12 @@ class Macro:
         return body if named and re.fullmatch(r"[\w:]+", body) else ""
 
     @property
+    def names_instead(self) -> tuple[str, ...]:
+        """The names of which it puts one in its place, as a condition says; one "" where it may be anything else."""
+        names = tuple(dict.fromkeys(one.name_instead for one in self.either or (self,)))
+        return names if all(names) else ("",)
+
+    @property
     def opens_loop(self) -> bool:
         """Whether a use is the head of a loop or a branch: `#define FOR_EACH(i, n) for (int i = 0; i < n; i++)`."""
         return _HEAD.match(self.body) is not None and _without_tail(self.body) == b""

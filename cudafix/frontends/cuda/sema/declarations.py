@@ -164,6 +164,7 @@ class Definition:
     side: str  # "host" | "device" | "both" | "kernel"
     returns: str
     by_reference: bool = False  # it returns a reference
+    also: tuple[str, ...] = ()  # its other names, as a macro gives it one or another
 
 
 # `S::~S() = default;` at namespace scope (C++17, 11.4.2 [dcl.fct.def.default])
@@ -208,7 +209,7 @@ class Declarations:
     defined: frozenset[str] = frozenset()  # names of enumerations, of arrays, and of pointers to classes
     macros: frozenset[str] = frozenset()  # the other macros without parameters
     spelled: dict[str, str] = field(default_factory=dict)  # the macros without parameters that may name a type
-    renames: Mapping[str, Sequence[tuple[int, str]]] = field(default_factory=dict)  # see `index`
+    renames: Mapping[str, Sequence[tuple[int, tuple[str, ...]]]] = field(default_factory=dict)  # see `index`
     numbers: dict[str, str] = field(default_factory=dict)  # other names of plain numbers, which mean nothing else
     by_reference: dict[str, tuple[bool, ...]] = field(default_factory=dict)
     takes: dict[str, list[tuple[Param, ...]]] = field(default_factory=dict)  # parameters, by last name component
@@ -305,13 +306,14 @@ class Declarations:
         empty: dict[str, Any] = {"functions": [], "initializers": [], "evaluating": [], "members": {}, "local": {}}
         return replace(self, **empty, visible=None, inside="", _made={})
 
-    def renamed(self, one: Declared) -> Declared:
+    def renamed(self, one: Declared, several: bool) -> list[Declared]:
         """A function by the name that a macro puts in the place of the written one: macros know no scopes (C++17, 19.3
-        [cpp.replace] 9).
+        [cpp.replace] 9). By each of them, if it may have `several`, where a condition says which.
         """
         scope, separator, last = one.name.rpartition("::")
-        names = [other for at, other in self.renames.get(last, ()) if at <= one.node.start_byte]
-        return replace(one, name=f"{scope}{separator}{names[-1]}") if names and names[-1] else one
+        listed = [names for at, names in self.renames.get(last, ()) if at <= one.node.start_byte]
+        names = listed[-1] if listed and (several or len(listed[-1]) == 1) else ("",)
+        return [replace(one, name=f"{scope}{separator}{name}") if name else one for name in names]
 
     def opens(self, namespace: str, other: str) -> None:
         """What a namespace has, or an alias of one, is found in another one (C++17, 6.4.3.2 [namespace.qual])."""

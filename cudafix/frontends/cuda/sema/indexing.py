@@ -236,11 +236,11 @@ def index(
     visible: Declarations | None,
     numbers: dict[str, str],
     spelled: Mapping[str, str],
-    renames: Mapping[str, Sequence[tuple[int, str]]],
+    renames: Mapping[str, Sequence[tuple[int, tuple[str, ...]]]],
 ) -> Declarations:
     """Walk a translation unit, down to function bodies. `qualifiers` are those that a mask hid, by offset, `numbers`
     the other names of plain numbers, `spelled` the macros that may name a type, `renames` those that stand for a name:
-    from which offset on, and for which ("" for none).
+    from which offset on, and for which, or for one of which ("" for none).
     """
     found = Declarations(
         numbers=numbers,
@@ -488,22 +488,20 @@ def _declaration(
             value = child.child_by_field_name("value")
             if value is not None and text_of(value, text) == "default" and _defaulted(found, cls, namespace, one, text):
                 continue
-            one = found.renamed(one)
-            if cls is not None:
-                cls.methods.add(one.name)
-                cls.virtual |= one.name == cls.destructor and _is_virtual(child)
-            found.prototypes.add(one.name)
-            _offers(found, node, one, text, namespace, cls)
-            listed = parameters(one.parameters, text, found)
-            if cls is None:
-                found.declares_function(node, one, listed, text, path, namespace)
-            elif not any(
-                c.type == "=" for c in node.children
-            ):  # neither pure nor deleted (C++17, 13.4 [class.abstract])
-                found.declares_method(cls, one, listed, text)
-            found.has_function(
-                one, listed, _returned(found, one, child, text), _referred(found, one, child, text), hidden
-            )
+            for named in found.renamed(one, several=cls is None):
+                if cls is not None:
+                    cls.methods.add(named.name)
+                    cls.virtual |= named.name == cls.destructor and _is_virtual(child)
+                found.prototypes.add(named.name)
+                _offers(found, node, named, text, namespace, cls)
+                listed = parameters(named.parameters, text, found)
+                if cls is None:
+                    found.declares_function(node, named, listed, text, path, namespace)
+                elif not any(c.type == "=" for c in node.children):  # neither pure nor deleted ([class.abstract])
+                    found.declares_method(cls, named, listed, text)
+                found.has_function(
+                    named, listed, _returned(found, named, child, text), _referred(found, named, child, text), hidden
+                )
             continue
         if cls is not None:
             kind = of_bits(one.type, child, text)
@@ -681,7 +679,7 @@ def _function(
     one = declared(base, declarator, text) if declarator is not None else None
     if one is None or declarator is None:
         return
-    one = found.renamed(one)
+    one, *others = found.renamed(one, several=cls is None and "::" not in one.name)
     if cls is not None and one.name == cls.constructor and any(c.type == "delete_method_clause" for c in node.children):
         given = parameters(one.parameters, text, found) if one.parameters is not None else ()
         cls.uncopied |= len(given) == 1 and given[0][0].constant
@@ -697,11 +695,12 @@ def _function(
         cls.idle |= one.name == cls.destructor and body is not None and body.named_child_count == 0
     listed = parameters(one.parameters, text, found) if one.parameters is not None else ()
     _offers(found, node, one, text, namespace, cls)
-    found.has_function(
-        one, listed, _returned(found, one, declarator, text), _referred(found, one, declarator, text), hidden
-    )
+    for each in (one, *others):
+        found.has_function(
+            each, listed, _returned(found, each, declarator, text), _referred(found, each, declarator, text), hidden
+        )
     if body is None:
-        found.prototypes.add(one.name)
+        found.prototypes.update(each.name for each in (one, *others))
         return
     words = {child.type for child in node.children}
     if qualifiers:
@@ -747,6 +746,8 @@ def _function(
             side,
             one.type or "void",
             may_refer(_result(found, one, declarator, text)),
+            tuple("::".join(part for part in (outer, plain_name(each.name)) if part) for each in others),
         )
     )
-    found.by_reference[plain_name(one.name).rpartition("::")[2]] = tuple(param.by_reference for param, _ in listed)
+    for each in (one, *others):
+        found.by_reference[plain_name(each.name).rpartition("::")[2]] = tuple(param.by_reference for param, _ in listed)

@@ -45,8 +45,6 @@ class DeviceCode(NamedTuple):
     """The kernels of a program by last name component, each with what it reaches in all files."""
 
     kernels: Mapping[str, Sequence[ir.Kernel]]
-    facts: str
-    """Equal for two programs only if their kernels do the same."""
 
 
 class Closures:
@@ -57,10 +55,14 @@ class Closures:
         self._found: dict[tuple[bytes, ...], DeviceCode] = {}
 
     def of(self, modules: Sequence[ir.Module], namespaces: Mapping[str, tuple[str, ...]]) -> DeviceCode:
-        digests = (*map(self._digest, modules), hashlib.sha256(repr(sorted(namespaces.items())).encode()).digest())
+        digests = self.text_of(modules, namespaces)
         if digests not in self._found:
             self._found[digests] = self._closed(modules, namespaces)
         return self._found[digests]
+
+    def text_of(self, modules: Sequence[ir.Module], namespaces: Mapping[str, tuple[str, ...]]) -> tuple[bytes, ...]:
+        """Equal only for the same device code."""
+        return (*map(self._digest, modules), hashlib.sha256(repr(sorted(namespaces.items())).encode()).digest())
 
     def _digest(self, module: ir.Module) -> bytes:
         if module not in self._digests:
@@ -81,8 +83,7 @@ class Closures:
             )
         ):
             found[last(kernel.name)].append(kernel)
-        facts = repr(sorted(repr(kernel.facts()) for kernels in found.values() for kernel in kernels))
-        return DeviceCode(found, facts)
+        return DeviceCode(found)
 
 
 class FunctionObjects:

@@ -88,6 +88,11 @@ class Program:
         return self.kept("device code", lambda: self._closures.of(self.modules, self.namespaces))
 
     @property
+    def device_text(self) -> tuple[bytes, ...]:
+        """Equal for two programs only if all of their code for the device is the same."""
+        return self._closures.text_of(self.modules, self.namespaces)
+
+    @property
     def kernels(self) -> Mapping[str, Sequence[ir.Kernel]]:
         """The kernels by last name component."""
         return self.device.kernels

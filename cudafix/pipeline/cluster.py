@@ -23,11 +23,12 @@ from cudafix.models import Tables
 from cudafix.models.api import Effect
 from cudafix.ordering.interpreter import check
 from cudafix.ordering.interpreter.program import Key, Outcome, Overlay, key_of, lacks_stream
+from cudafix.pipeline.alike import Alike, differences
 from cudafix.pipeline.lockstep import lockstep, undefined, words
 from cudafix.pipeline.programs import Part
 from cudafix.pipeline.shared_set_up import Header
 from cudafix.pipeline.tree import Tree, Variant, View
-from cudafix.pipeline.views import Alike, differences, functions_of, views_of
+from cudafix.pipeline.views import functions_of, views_of
 from cudafix.project import build, prefilter
 from cudafix.project.config import Config
 from cudafix.project.failures import made_readable

@@ -13,9 +13,10 @@ from cudafix.models import Tables
 from cudafix.models.api import Effect, Prototype
 from cudafix.ordering.interpreter import check
 from cudafix.ordering.interpreter.program import Key, Overlay, Violation, key_of
+from cudafix.pipeline.alike import Fingerprints, fingerprint
 from cudafix.pipeline.shared_set_up import included
 from cudafix.pipeline.tree import Tree, View
-from cudafix.pipeline.views import fingerprint, views_of
+from cudafix.pipeline.views import views_of
 from cudafix.rewrite.align import Different, align
 from cudafix.rewrite.groups import groups_of, static_refusal
 
@@ -56,9 +57,10 @@ def lockstep(
         if len(views) != len(rewritten):
             return ["the roots or configurations of the program changed"]
         seen = set()
+        fingerprints = Fingerprints(tables)
         for view, other in zip(views, rewritten, strict=True):
             if len(views) > 1:
-                pair = fingerprint(view), fingerprint(other)
+                pair = tuple((fingerprint(one), fingerprints.beyond(one)) for one in (view, other))
                 if pair in seen:
                     continue
                 seen.add(pair)

@@ -1,17 +1,12 @@
-"""Views: a program in one configuration, from one root; which of them run the same."""
+"""Views: a program in one configuration, from one root."""
 
 from __future__ import annotations
 
-import hashlib
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from cudafix import ir
 from cudafix.ir.device_code import Closures
 from cudafix.ir.link import Program
-from cudafix.models import Tables
-from cudafix.ordering.facts.slicing import Slicer
-from cudafix.ordering.facts.unwritten import assigned_unseen
 from cudafix.ordering.interpreter import check
 from cudafix.pipeline.tree import Tree, Variant, View, is_included_by_a_program
 
@@ -56,13 +51,19 @@ def _agreeing(variants: Sequence[Variant], chosen: Variant) -> Variant:
     return next((m for m in variants if all(wanted.get(c, v) == v for c, v in m.values)), variants[0])
 
 
-def _reached(program: Program, root: ir.Function) -> set[int]:
-    """The functions (by `id`) that a root may run; initializers of globals run in front of `main`."""
+def functions_of(view: View) -> list[ir.Function]:
+    """The functions that a view may run by their names; initializers of globals run in front of `main`."""
+    stack = [view.root]
+    if view.root is view.program.main:
+        stack += view.program.initializers()
+    return reached_from(view.program, stack)
+
+
+def reached_from(program: Program, functions: Iterable[ir.Function]) -> list[ir.Function]:
+    """These functions, and those that they may call, in the order of the program."""
     callees: dict[int, list[ir.Function]] = program.kept("callees", dict)
     found: set[int] = set()
-    stack = [root]
-    if root is program.main:
-        stack += program.initializers()
+    stack = list(functions)
     while stack:
         function = stack.pop()
         if id(function) not in found:
@@ -70,7 +71,7 @@ def _reached(program: Program, root: ir.Function) -> set[int]:
             if id(function) not in callees:
                 callees[id(function)] = list(_may_call(program, function))
             stack += callees[id(function)]
-    return found
+    return [function for function in program.functions() if id(function) in found] if found else []
 
 
 def _may_call(program: Program, function: ir.Function) -> Iterator[ir.Function]:
@@ -78,59 +79,3 @@ def _may_call(program: Program, function: ir.Function) -> Iterator[ir.Function]:
         yield from program.resolve(name, arity, function.span.path, function.cls)
         yield from program.methods(name, arity)  # it may be called on an object of any class
         yield from program.derived_ends(name)
-
-
-class Alike:
-    """Tells views apart by what they run: configurations that differ elsewhere give the same proof."""
-
-    def __init__(self, tables: Tables, views: Sequence[View]) -> None:
-        self._tables = tables
-        self._configurations = Counter(view.root.span for view in views)
-        self._skeletons: dict[tuple[int, int], bytes] = {}  # by the `id` of slicer and function
-        self._seen: set[object] = set()
-        self._first: dict[object, View] = {}
-
-    def first(self, view: View) -> View | None:
-        """The first view asked for that runs the same statements from the same root, less quiet ones; None if one has
-        run them with these too.
-        """
-        if self._configurations[view.root.span] == 1:
-            return view
-        if (same := fingerprint(view)) in self._seen:
-            return None
-        self._seen.add(same)
-        slicer = Slicer.of(view.program, self._tables)
-
-        def of(function: ir.Function) -> bytes:
-            key = id(slicer), id(function)
-            if key not in self._skeletons:
-                self._skeletons[key] = _hash(slicer.skeleton(function))
-            return self._skeletons[key]
-
-        return self._first.setdefault(fingerprint(view, of), view)
-
-
-def differences(one: View, other: View) -> frozenset[ir.Span]:
-    """The functions in which two views differ."""
-    a, b = ({f.span: _statements(f) for f in functions_of(view)} for view in (one, other))
-    return frozenset(span for span in a.keys() | b.keys() if a.get(span) != b.get(span))
-
-
-def _statements(function: ir.Function) -> bytes:
-    return function.kept("print", lambda f: _hash((f.name, f.params, f.body, f.problems)))
-
-
-def fingerprint(view: View, of: Callable[[ir.Function], bytes] = _statements) -> object:
-    """Equal for two views only if they run the same statements from the same root."""
-    functions = tuple(sorted(of(f) for f in functions_of(view)))
-    unseen = tuple(sorted((*assigned_unseen(view.program), *(c for m in view.program.modules for c in m.ended))))
-    return of(view.root), functions, view.program.device.facts, tuple(sorted(view.program.globals)), unseen
-
-
-def functions_of(view: View) -> list[ir.Function]:
-    reached = _reached(view.program, view.root)
-    return [f for f in view.program.functions() if id(f) in reached]
-
-
-def _hash(meaning: tuple[object, ...]) -> bytes:
-    return hashlib.sha256(repr(meaning).encode("utf-8", "surrogatepass")).digest()

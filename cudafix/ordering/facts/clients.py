@@ -278,21 +278,24 @@ def _clients(
 
 
 class _Family:
-    """A class with its bases, as one object has them, and the functions of the program that such an object reaches."""
+    """A class with its bases, as one object has them, and the functions of the program that such an object reaches, in
+    the order of the program.
+    """
 
-    def __init__(self, cls: str, bases: frozenset[str], graph: _Graph, families: _Families) -> None:
+    def __init__(self, cls: str, bases: frozenset[str], families: _Families) -> None:
         self.cls = cls
         self.classes = bases | {last(cls)}
-        own = (f for f in graph.functions if f.cls is not None)
-        self.members = [f for f in own if f.cls == cls or last(f.cls or "") in bases]
+        of_bases = (f for base in bases for f in families.methods.get(base, ()))
+        self.members = families.in_order((*families.methods_as_written.get(cls, ()), *of_bases))
         inside = set(map(id, self.members))
-        self.users = [f for f in graph.functions if id(f) not in inside and any(map(self.is_object, f.params))]
+        taking = families.in_order(f for one in self.classes for f in families.taking.get(one, ()))
+        self.users = [f for f in taking if id(f) not in inside]
         inside.update(map(id, self.users))
-        self.others = [f for f in graph.functions if id(f) not in inside and families.works_on(f, self)]
+        self.others = [f for f in families.may_work_on(self) if id(f) not in inside and families.works_on(f, self)]
 
     def is_object(self, param: ir.Param) -> bool:
         """Whether a parameter is such an object, or a reference or a pointer to one."""
-        return any(_names(param, cls, by_value=True) for cls in self.classes)
+        return _object_in(param) in self.classes
 
 
 class _Families:
@@ -313,28 +316,55 @@ class _Families:
         for module in program.modules:
             for cls, fields in module.fields.items():
                 self.members[last(cls)].update((name, member.type) for name, member in fields.items())
+        self._order = {id(function): n for n, function in enumerate(graph.functions)}
+        self.methods_as_written: dict[str, list[ir.Function]] = defaultdict(list)
+        self.methods: dict[str, list[ir.Function]] = defaultdict(list)
+        self.taking: dict[str, list[ir.Function]] = defaultdict(list)  # by the class of an object in a parameter
+        self._at_work: dict[str, list[ir.Function]] = defaultdict(list)  # by a member that may be one of an object
+        self._behind_pointers: list[ir.Function] = []
+        for function in graph.functions:
+            if function.cls is not None:
+                self.methods_as_written[function.cls].append(function)
+                self.methods[last(function.cls)].append(function)
+            for name in function.kept("objects taken", _objects_in):
+                self.taking[name].append(function)
+            for name in function.kept("names at work", _names_at_work):
+                self._at_work[name].append(function)
+            if function.kept("behind pointers", _behind_pointers):
+                self._behind_pointers.append(function)
+
+    def in_order(self, functions: Iterable[ir.Function]) -> list[ir.Function]:
+        """Functions in the order of the program, each once."""
+        return sorted({id(f): f for f in functions}.values(), key=lambda f: self._order[id(f)])
+
+    def may_work_on(self, family: _Family) -> list[ir.Function]:
+        """The functions for which `works_on` has to be asked: it does not hold for others."""
+        named = (f for name in self._names_in(family) for f in self._at_work.get(name, ()))
+        return self.in_order((*named, *self._behind_pointers))
 
     def derived(self, cls: str) -> list[str]:
         """The classes that are derived from one."""
         return [name for name, bases in self.bases.items() if last(cls) in bases and name != cls]
 
     def of(self, cls: str) -> _Family:
-        return _Family(cls, self.bases.get(cls, frozenset()), self.graph, self)
+        return _Family(cls, self.bases.get(cls, frozenset()), self)
 
     def works_on(self, function: ir.Function, family: _Family) -> bool:
         """Whether a function works on what members of an object hold that may be one of these."""
         if id(function) in self.of_main:
             return False
-        names = {name for cls in family.classes for name, kind in self._fields(cls) if kind not in NUMBERS}
+        names = self._names_in(family)
         found = (member for member in function.kept("members at work", _members_at_work) if member.name in names)
         if any(self._may_be_of(member.base, function, family) for member in found):
             return True
-        if any(self._may_be_of(base, function, family) for base in _behind_pointers(function)):
+        if any(self._may_be_of(base, function, family) for base in function.kept("behind pointers", _behind_pointers)):
             return True
         return not names.isdisjoint(function.kept("words", _words))
 
-    def _fields(self, cls: str) -> Iterable[tuple[str, str]]:
-        return self.members.get(cls, {}).items()
+    def _names_in(self, family: _Family) -> set[str]:
+        """The members of an object by which one gets to something else than a number."""
+        fields = (field for cls in family.classes for field in self.members.get(cls, {}).items())
+        return {name for name, kind in fields if kind not in NUMBERS}
 
     def _may_be_of(self, base: ir.Expr, function: ir.Function, family: _Family) -> bool:
         """Whether an object in a function may be of a class. That of a derived class has a family of its own."""
@@ -403,11 +433,28 @@ def _words(function: ir.Function) -> frozenset[str]:
     return frozenset(name for stmt in walk(function.body) if isinstance(stmt, ir.Unknown) for name in stmt.names or ())
 
 
-def _names(param: ir.Param, cls: str, by_value: bool = False) -> bool:
-    """Whether a parameter is a reference or a pointer to an object of a class; `by_value`: or such an object."""
-    plain = param.type.replace("const", " ").replace("struct", " ").strip(" *&").partition("<")[0]
-    pointers = param.type.count("*")
-    return last(plain) == last(cls) and (param.by_reference or pointers == 1 or (by_value and not pointers))
+def _names_at_work(function: ir.Function) -> frozenset[str]:
+    """The names of members with which a function may work on what objects hold."""
+    members = function.kept("members at work", _members_at_work)
+    return function.kept("words", _words).union(member.name for member in members)
+
+
+def _names(param: ir.Param, cls: str) -> bool:
+    """Whether a parameter is a reference or a pointer to an object of a class."""
+    return _class_in(param) == last(cls) and (param.by_reference or param.type.count("*") == 1)
+
+
+def _class_in(param: ir.Param) -> str:
+    return last(param.type.replace("const", " ").replace("struct", " ").strip(" *&").partition("<")[0])
+
+
+def _object_in(param: ir.Param) -> str | None:
+    """The last name component of the type of which a parameter is an object, or a reference or a pointer to one."""
+    return _class_in(param) if param.by_reference or param.type.count("*") <= 1 else None
+
+
+def _objects_in(function: ir.Function) -> frozenset[str]:
+    return frozenset(name for name in map(_object_in, function.params) if name is not None)
 
 
 def _of_class(

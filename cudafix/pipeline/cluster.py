@@ -187,12 +187,14 @@ class Cluster:
         that are too large are left out and their sites refused: where one configuration is, the others from the same
         root count as too large, and after `TOO_LARGE` roots all that are left. A view is not run if all that it may
         allocate or free has been refused for what another view does with it: no further run can take such a reason
-        back. For the same reason a run ends as soon as it has found one for each of them.
+        back. For the same reason a run ends as soon as it has found one for each of them. Where no
+        site can move, whatever is done with it, one run that reaches it is enough.
         """
         outcomes: list[Outcome] = []
         fitting: list[View] = []
         left_out: set[ir.Span] = set()
         decided: set[Key] = set()
+        of_all = self._problem_of_all() is not None
         alike = Alike(self.tables, self.views)
         for view in self.views:
             moved = self._may_move(view)
@@ -211,7 +213,8 @@ class Cluster:
                     )
                     outcomes.append(found)
                     fitting.append(view)
-                    refused = (g for g in groups_of([found]) if static_refusal(g, [found]) is not None)
+                    groups = groups_of([found])
+                    refused = [g for g in groups if of_all or static_refusal(g, [found]) is not None]
                     decided.update(key for group in refused for key, _ in group.sites())
                     decided |= settled_sites(found)
                     continue
@@ -479,10 +482,8 @@ class Cluster:
         """A function that was not understood, or a name that the program gives another meaning."""
         if self.config.is_too_old and (refused := self._too_old(group)) is not None:
             return refused
-        if None in self.default_streams and not self.either:
-            return Refused("mixed_default_streams", UNKNOWN_DEFAULT)
-        if len(self.default_streams) > 1:
-            return Refused("mixed_default_streams", "the files of the program have different default streams")
+        if (refused := self._problem_of_all()) is not None:
+            return refused
         for key, _ in group.sites():
             for variant in self._variants(key.path):
                 for function in variant.module.functions:
@@ -516,6 +517,14 @@ class Cluster:
                 for macro in self.tree.defined_around(key.path, program):
                     if macro.name in ("cudaMalloc", "cudaFree"):
                         return Refused("renaming_header", f"`{macro.path}` gives `{macro.name}` another meaning")
+        return None
+
+    def _problem_of_all(self) -> Refused | None:
+        """Why no site can move, whatever is done with it."""
+        if None in self.default_streams and not self.either:
+            return Refused("mixed_default_streams", UNKNOWN_DEFAULT)
+        if len(self.default_streams) > 1:
+            return Refused("mixed_default_streams", "the files of the program have different default streams")
         return None
 
     def _too_old(self, group: Group) -> Refused | None:

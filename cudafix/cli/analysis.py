@@ -195,6 +195,7 @@ def as_built(files: Mapping[str, bytes], settings: Config, inputs: Sequence[str]
         unbuilt=streams.unbuilt,
         partly_built=streams.partly_built,
         include_folders=folders,
+        mentioned_folders=build.mentioned_folders(files, settings, inputs),
         constants=build.constants(files, settings, inputs),
     )
     arrays = [path for path in known if known.facts(path).arrays]

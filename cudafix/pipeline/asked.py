@@ -77,7 +77,8 @@ def _settings(config: Config, paths: Sequence[str]) -> object:
 
 def _folders(config: Config, paths: Sequence[str]) -> object:
     """Where the headers of these files are looked for: those of a header, wherever any source looks."""
-    return _of_paths(config.include_folders, paths), sorted({found for _, found in config.include_folders})
+    mentioned = _of_paths(config.mentioned_folders, paths)
+    return _of_paths(config.include_folders, paths), sorted({found for _, found in config.include_folders}), mentioned
 
 
 def _of_paths(known: Iterable[tuple[str, tuple[str, ...]]], paths: Sequence[str]) -> object:

@@ -48,7 +48,7 @@ def analyze(
     Raises `ExecutorError` if the workers cannot be used.
     """
     books = Notebooks(files)
-    tree = Tree(books.texts, config.check_macros, config.include_folders, config.constants)
+    tree = Tree(books.texts, config.check_macros, config.include_folders, config.constants, config.mentioned_folders)
     _, arrays = _arrays(tree, config, cache)
     parts = _parts(tree, config, cache)
     reports = _reports(tree, parts, config, jobs, cache, progress, executor)
@@ -68,7 +68,7 @@ def prove_shard(
 ) -> dict[bytes, Report]:
     """What a shard has to prove, for the cache of a run that merges them all. Raises `ExecutorError`."""
     books = Notebooks(files)
-    tree = Tree(books.texts, config.check_macros, config.include_folders, config.constants)
+    tree = Tree(books.texts, config.check_macros, config.include_folders, config.constants, config.mentioned_folders)
     found = dict([_arrays(tree, config, cache)]) if shard.number == 1 else {}
     parts = _parts(tree, config, cache)
     mine = [parts[n] for n in shard_of(tree, [part.programs for part in parts], shard.number, shard.of)]
@@ -204,7 +204,13 @@ def reasons(before: Mapping[str, bytes], after: Mapping[str, bytes], config: Con
     tables = models.load(config.tables)
     per_thread = config.default_stream == "per-thread" or not config.per_thread.isdisjoint(before)
     old, new = (
-        Tree(dict(sorted(files.items())), config.check_macros, config.include_folders, config.constants)
+        Tree(
+            dict(sorted(files.items())),
+            config.check_macros,
+            config.include_folders,
+            config.constants,
+            config.mentioned_folders,
+        )
         for files in (before, every)
     )
     if old.files.keys() != new.files.keys():

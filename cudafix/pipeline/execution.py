@@ -83,7 +83,10 @@ def work(batch: Batch, drawn_from: Tree | None = None) -> Done:
     """Prove the clusters of a batch. What the tree that it was drawn from has read is not read again."""
     global _last
     with _one_at_a_time:
-        tree = Tree(batch.files, batch.config.check_macros, batch.config.include_folders, batch.config.constants)
+        config = batch.config
+        tree = Tree(
+            batch.files, config.check_macros, config.include_folders, config.constants, config.mentioned_folders
+        )
         if _last is not None and _last[0] == batch.config:
             tree.take(_last[1])
         if drawn_from is not None:

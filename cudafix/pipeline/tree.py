@@ -141,6 +141,7 @@ class Tree:
     check_macros: tuple[str, ...] = ()
     include_folders: InitVar[Iterable[tuple[str, tuple[str, ...]]]] = ()
     constants: InitVar[Iterable[tuple[str, tuple[str, ...]]]] = ()
+    mentioned_folders: InitVar[Iterable[tuple[str, tuple[str, ...]]]] = ()
     files: Files = field(init=False)
     variants: dict[tuple[str, Around], list[Variant]] = field(default_factory=dict)
     read: dict[tuple[str, Methods], list[Variant]] = field(default_factory=dict)  # of Python, by `methods`
@@ -167,6 +168,7 @@ class Tree:
     python: PythonTree | None = None
     folders: dict[str, tuple[str, ...]] = field(init=False)  # where the build looks for the headers of a source
     built_in: dict[str, tuple[str, ...]] = field(init=False)  # the macros that the build of a source gives constants
+    mentioned: dict[str, tuple[str, ...]] = field(init=False)  # folders for headers that the build of a file names
     headers: Headers = field(init=False)
 
     def __post_init__(
@@ -174,12 +176,18 @@ class Tree:
         texts: Mapping[str, bytes],
         include_folders: Iterable[tuple[str, tuple[str, ...]]],
         constants: Iterable[tuple[str, tuple[str, ...]]],
+        mentioned_folders: Iterable[tuple[str, tuple[str, ...]]],
     ) -> None:
         self.files = Files.of(texts)
         self.folders = dict(include_folders)
         self.built_in = dict(constants)
+        self.mentioned = dict(mentioned_folders)
         self.headers = Headers(
-            self.files.__contains__, lambda name: self.by_name.get(name, ()), self.folders, self.mains_of
+            self.files.__contains__,
+            lambda name: self.by_name.get(name, ()),
+            self.folders,
+            self.mains_of,
+            self.mentioned,
         )
         for path in self.files:
             self.by_name.setdefault(os.path.basename(path), []).append(path)
@@ -477,7 +485,13 @@ class Tree:
 
     def part(self, paths: Iterable[str]) -> Tree:
         """Some of the files, with all that they include, as a tree: what is lowered is shared with this one."""
-        other = Tree(self.files.only(paths), self.check_macros, self.folders.items(), self.built_in.items())
+        other = Tree(
+            self.files.only(paths),
+            self.check_macros,
+            self.folders.items(),
+            self.built_in.items(),
+            self.mentioned.items(),
+        )
         other.variants, other.macros, other.visible = self.variants, self.macros, self.visible
         other.read, other.listings = self.read, self.listings
         other.includes, other.direct = self.includes, self.direct
@@ -490,7 +504,7 @@ class Tree:
 
     def take(self, other: Tree) -> None:
         """Take over what another tree has lowered of files that are the same here, with the same headers."""
-        asked = [(tree.check_macros, tree.folders, tree.built_in) for tree in (self, other)]
+        asked = [(tree.check_macros, tree.folders, tree.built_in, tree.mentioned) for tree in (self, other)]
         if asked[0] != asked[1]:
             return
         same = {
@@ -515,7 +529,13 @@ class Tree:
     def rewritten(self, files: Mapping[str, bytes]) -> Tree:
         """The tree with other texts for some files; what they do not touch is not lowered again."""
         texts = {path: data for path, data in files.items() if self.files.get(path) != data}
-        other = Tree(self.files.replaced(texts), self.check_macros, self.folders.items(), self.built_in.items())
+        other = Tree(
+            self.files.replaced(texts),
+            self.check_macros,
+            self.folders.items(),
+            self.built_in.items(),
+            self.mentioned.items(),
+        )
         for (path, around), variants in self.variants.items():
             if path in self.files:
                 concerned = (path, *self.included(path), *(macro.path for macro in around.macros))

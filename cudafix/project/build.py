@@ -56,6 +56,7 @@ __all__ = [
     "default_streams",
     "documents_per_thread",
     "include_folders",
+    "mentioned_folders",
     "variable_line",
 ]
 _OF_THE_ENVIRONMENT = re.compile(
@@ -160,6 +161,25 @@ def include_folders(
         for path, command in found
         if command is not None
     )
+
+
+def mentioned_folders(
+    paths: Iterable[str], config: Config, given: Iterable[str] = ()
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The folders that the texts which reach these files name for headers, named as `paths` are."""
+    tops = _Tops(config, given)
+    here = os.path.realpath(".")
+    known: dict[str, tuple[str, ...]] = {}
+    found = []
+    for path in paths:
+        if not path.endswith((".py", ".ipynb")):
+            folder = os.path.dirname(os.path.realpath(path))
+            if folder not in known:
+                folders = tops.builds(folder).header_folders
+                known[folder] = tuple("" if each == here else named(each, here) for each in folders)
+            if known[folder]:
+                found.append((path, known[folder]))
+    return tuple(found)
 
 
 def constants(
@@ -327,6 +347,11 @@ class _Builds:
         """The macros that the texts which reach the folder define as constants, and none of them as something else."""
         found = [one for file in self._reaching for one in self._tree.definitions(file)]
         return frozenset(one.name for one in found) - {one.name for one in found if not one.is_constant}
+
+    @cached_property
+    def header_folders(self) -> list[str]:
+        """The folders that the texts which reach the folder name for headers."""
+        return sorted({each for file in self._reaching for each in self._tree.header_folders(file)})
 
     def said_of(self, source: str, only_environment: bool) -> _Said:
         """What is said of a source in the folder. Where its command is known, only the environment can add to it."""

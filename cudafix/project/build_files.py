@@ -17,6 +17,7 @@ from cudafix.project.build_texts import (
     Definition,
     Place,
     definitions,
+    header_folders,
     includes,
     is_build_file,
     is_prose,
@@ -117,6 +118,7 @@ class Files:
         self._definitions: dict[str, frozenset[Definition]] = {}
         self._speaking: dict[str, list[str]] = defaultdict(list)
         self._compiles: dict[str, bool] = {}
+        self._for_headers: dict[str, tuple[str, ...]] = {}
         self._naming: dict[str, list[str]] = {}
         self._lacking: dict[str, bool] = {}
         self._paths: dict[str, dict[str, list[tuple[int, str]]]] = {}
@@ -323,6 +325,21 @@ class Files:
         if file not in self._definitions:
             self._definitions[file] = frozenset(definitions(os.path.basename(file), self.text(file)))
         return self._definitions[file]
+
+    def header_folders(self, file: str) -> tuple[str, ...]:
+        """The folders that a file of the build names for headers."""
+        if file not in self._for_headers:
+            folder, name = os.path.split(file)
+            found: dict[str, None] = {}
+            for path in header_folders(name, self.text(file)):
+                plain = _FOLDERS.sub("", path)
+                if "$" not in plain:
+                    around = self.above(file) if plain != path else (folder,)
+                    places = (os.path.normpath(os.path.join(each, plain.lstrip("/"))) for each in around)
+                    meant = places if plain != path or not os.path.isabs(path) else (path,)
+                    found |= dict.fromkeys(each for each in meant if os.path.isdir(each))
+            self._for_headers[file] = tuple(found)
+        return self._for_headers[file]
 
     def where(self, file: str) -> str:
         """The first place of a file that may give other files a default stream of each thread."""

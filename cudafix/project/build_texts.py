@@ -202,6 +202,22 @@ def includes(name: str, data: bytes) -> Iterator[Include]:
                 yield Include(path, "OPTIONAL" in words[1:])
 
 
+def header_folders(name: str, data: bytes) -> Iterator[str]:
+    """The folders that a Makefile or a file of CMake names for headers, under whatever condition, as they are written.
+
+    https://cmake.org/cmake/help/latest/command/include_directories.html
+    """
+    if name == "CMakeLists.txt" or suffix_of(name) == ".cmake":
+        text = _without_comments(name, data.decode("utf-8", "replace"))
+        for call in _CMAKE_CALL.finditer(text):
+            if call[1].lower() in _OF_HEADERS:
+                words = (word.strip('"') for word in _CMAKE_WORD.findall(call[2]))
+                yield from (word for word in words if word not in _VISIBILITY and not word.isupper())
+    elif name in MAKEFILES or suffix_of(name) in (".mk", ".mak", ".make"):
+        text = _without_comments(name, data.decode("utf-8", "replace"))
+        yield from (match[1] for match in _FOLDER_OPTION.finditer(text))
+
+
 def _values(text: str) -> dict[str, str]:
     """The variables of a Makefile that are set once. One that is set again may have any of its values."""
     values: dict[str, str] = {}
@@ -346,6 +362,8 @@ _CMAKE_WORD = re.compile(r"""(?:"(?:\\.|[^"\\])*"|[^\s"])+""")
 _MAKES_TARGET = re.compile(r"(?i)\w*add_(?:executable|library|module)")
 _TAKES_OUT = frozenset(("REPLACE", "REMOVE_ITEM", "REMOVE_AT", "FILTER"))
 _OF_DEFINITIONS = frozenset(("add_definitions", "add_compile_definitions", "target_compile_definitions"))
+_OF_HEADERS = frozenset(("include_directories", "target_include_directories"))
+_FOLDER_OPTION = re.compile(r"""(?<![\w-])-I[ \t]*["']?([^\s"']+)""")
 _OF_OPTIONS = frozenset(("add_compile_options", "target_compile_options"))
 _IN_EXPRESSION = re.compile(r"[:;](?:-D)?([A-Za-z_]\w*)")
 _VISIBILITY = frozenset(("PUBLIC", "PRIVATE", "INTERFACE", "BEFORE"))

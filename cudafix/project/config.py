@@ -98,8 +98,9 @@ class Config:
     `per_thread`, `perhaps_per_thread`, `unbuilt` and `partly_built` come from `project.build`: the files that are
     compiled with a default stream for each thread, those of which that is not known, those for which no build is
     found, and those whose build includes what is not there. So do `include_folders`: for each source that the
-    compilation database names, the folders of its `-I` options, in their order; and `constants`, for each source the
-    macros that its build defines as constants. `rmm` comes from `project.requirements`: the files whose project has
+    compilation database names, the folders of its `-I` options, in their order; `mentioned_folders`,
+    for each file those that its build names for headers anywhere; and `constants`, for each source the macros that its
+    build defines as constants. `rmm` comes from `project.requirements`: the files whose project has
     RMM. `context` comes from `project.context`: the files that are read for what they say to those that were named;
     nothing is said about them, and nothing is written to them.
     """
@@ -128,6 +129,7 @@ class Config:
     partly_built: frozenset[str] = frozenset()
     rmm: frozenset[str] = frozenset()
     include_folders: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    mentioned_folders: tuple[tuple[str, tuple[str, ...]], ...] = ()
     constants: tuple[tuple[str, tuple[str, ...]], ...] = ()
     context: frozenset[str] = frozenset()
 

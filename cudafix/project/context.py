@@ -80,7 +80,8 @@ class _Tree:
         self._here = os.path.realpath(".")
         self._folders: dict[str, tuple[str, ...]] = {}
         self._sources: dict[str, list[str]] | None = None  # of the repository, by their last name
-        self._headers = Headers(cache(self._exists), self._named, self._folders)
+        self._mentioned: dict[str, tuple[str, ...]] = {}
+        self._headers = Headers(cache(self._exists), self._named, self._folders, mentioned=self._mentioned)
         self._is_module: Callable[[str], bool] = cache(self._exists_inside)
         self._look_up(alone)
 
@@ -95,6 +96,8 @@ class _Tree:
 
     def _look_up(self, paths: Iterable[str]) -> None:
         """Take what the build says of sources: folders of the tree alone."""
+        paths = tuple(paths)
+        self._mentioned.update(build.mentioned_folders(paths, self._config, self._alone))
         for path, folders in build.include_folders(paths, self._config, self._alone):
             inside = (folder for folder in folders if _is_below(os.path.realpath(folder or "."), self._root))
             self._folders[path] = tuple(inside)

@@ -22,7 +22,8 @@ _IMPORTS = re.compile(
 
 class Headers:
     """The files that `#include` lines may mean: those for which `exists` holds, by their names (`named`), and in which
-    folders the build looks for the headers of a source. `mains` are the sources with `main` in a folder.
+    folders the build looks for the headers of a source. `mains` are the sources with `main` in a folder; `mentioned`,
+    of a file, the folders that its build names for headers anywhere.
     """
 
     def __init__(
@@ -31,16 +32,19 @@ class Headers:
         named: Callable[[str], Sequence[str]],
         folders: Mapping[str, tuple[str, ...]],
         mains: Callable[[str], Sequence[str]] = lambda _: (),
+        mentioned: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
         self._exists = exists
         self._named = named
         self._folders = folders
         self._mains = mains
+        self._mentioned = mentioned or {}
 
     def find(self, path: str, target: str) -> str | None:
         """The file that an `#include` means, in quotes or brackets. In brackets not the folder of the file comes first
-        but those of the options (C++17, 19.2 [cpp.include]); without options, of several of one name the nearest. A
-        name in brackets that the compiler, the system or the toolkit provides is no file of another program.
+        but those of the options (C++17, 19.2 [cpp.include]); without options, of several of one name the nearest in a
+        folder that the build mentions, or the nearest of all. A name in brackets that the compiler, the system or the
+        toolkit provides is no file of another program.
         """
         name, by_option = target.strip('<>"'), target.startswith("<")
         direct = os.path.normpath(os.path.join(os.path.dirname(path), name))
@@ -53,6 +57,8 @@ class Headers:
             found = [p for p in self._named(os.path.basename(wanted)) if p == wanted or p.endswith(ending)]
             if by_option and name in PROVIDED:
                 found = [p for p in found if not self._is_of_another_program(p, path)]
+            places = {os.path.normpath(os.path.join(folder, name)) for folder in self._mentioned.get(path, ())}
+            found = [p for p in found if p in places] or found
         return max(found, key=lambda p: (shared_folders(p, path), -len(p))) if found else None
 
     def _is_of_another_program(self, header: str, path: str) -> bool:

@@ -10,7 +10,8 @@ import pytest
 
 from cudafix.cli import main as cli
 from cudafix.pipeline.driver import analyze
-from cudafix.project.build import DefaultStreams, constants, default_streams
+from cudafix.pipeline.tree import Tree
+from cudafix.project.build import DefaultStreams, constants, default_streams, mentioned_folders
 from cudafix.project.config import Config, Override
 
 NONE: frozenset[str] = frozenset()
@@ -505,3 +506,38 @@ int main() {
         (found,) = json.loads(capsys.readouterr().out)["results"]
         inserted = [edit["text"] for edit in found["edits"]]
         assert any("Synchronize" in text for text in inserted) is not proved, found
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "header"),
+    [
+        ("a/CMakeLists.txt", "include_directories(../common)\n", "common/help.h"),
+        ("a/CMakeLists.txt", 'target_include_directories(a PRIVATE\n    "${CMAKE_CURRENT_SOURCE_DIR}/../common")\n',
+         "common/help.h"),
+        ("a/CMakeLists.txt", "target_include_directories(a PRIVATE ${CMAKE_SOURCE_DIR}/common)\n", "common/help.h"),
+        ("a/CMakeLists.txt", "if(WIN32)\n  include_directories(../common)\nendif()\n", "common/help.h"),
+        ("a/CMakeLists.txt", "include_directories(../common ../a/deep/b)\n", "a/deep/b/help.h"),
+        ("a/CMakeLists.txt", "# include_directories(../common)\n", "a/deep/b/help.h"),
+        ("a/CMakeLists.txt", "include_directories(${UNKNOWN}/common ../nowhere)\n", "a/deep/b/help.h"),
+        ("a/Makefile", "CFLAGS = -O3 -I../common\n", "common/help.h"),
+        ("a/Makefile", "INCLUDES := -I ../common\n", "common/help.h"),
+        ("a/Makefile", "CFLAGS = -O3 -Incommon\n", "a/deep/b/help.h"),
+        ("CMakeLists.txt", "include_directories(common)\n", "common/help.h"),
+        ("other/CMakeLists.txt", "include_directories(../common)\n", "a/deep/b/help.h"),
+        ("README.md", "include_directories(common)\n", "a/deep/b/help.h"),
+    ],
+)  # fmt: skip
+def test_of_several_headers_the_build_says_which_is_meant(path: str, text: str, header: str) -> None:
+    files = {"a/main.cu": "#include <help.h>\n", "common/help.h": "", "a/deep/b/help.h": "", "other/main.cu": ""}
+    write(**{path: text}, **files)
+    folders = mentioned_folders(files, Config(root=Path.cwd()))
+    tree = Tree({name: text.encode() for name, text in files.items()}, mentioned_folders=folders)
+    assert tree.included("a/main.cu") == [header]
+
+
+def test_a_header_that_the_build_does_not_mention_is_found() -> None:
+    files = {"a/main.cu": "#include <help.h>\n", "a/deep/help.h": "", "common/other.h": ""}
+    write(**{"a/CMakeLists.txt": "include_directories(../common)\n"}, **files)
+    folders = mentioned_folders(files, Config(root=Path.cwd()))
+    tree = Tree({name: text.encode() for name, text in files.items()}, mentioned_folders=folders)
+    assert tree.included("a/main.cu") == ["a/deep/help.h"]

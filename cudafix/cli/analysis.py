@@ -45,6 +45,7 @@ class Options(NamedTuple):
     jobs: int | None
     executor: str | None
     no_cache: bool
+    time_limit: int | None
 
     @property
     def processes(self) -> int:
@@ -68,6 +69,12 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--except", "left_out", multiple=True, metavar="FILE:LINE", help="Leave the fix of this line."),
         click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes to use.  [default: one per core]"),
         click.option("--executor", metavar="dask:ADDRESS", help="Prove on the workers of this Dask scheduler."),
+        click.option(
+            "--time-limit",
+            type=click.IntRange(min=1),
+            metavar="SECONDS",
+            help="Do without what is not proved by then; the next run goes on there.",
+        ),
         click.option("--no-cache", is_flag=True, help="Do not use or keep proofs of earlier runs."),
     ):
         wrapped = option(wrapped)
@@ -156,7 +163,8 @@ def _report(files: Files, options: Options, settings: Config) -> Report:
         from cudafix.pipeline import driver
 
         with proving(options) as (bar, executor):
-            known = {key: driver.analyze(files, settings, options.processes, cache, bar, executor)}
+            report = driver.analyze(files, settings, options.processes, cache, bar, executor, options.time_limit)
+        known = {key: report}
         if cache is not None and not known[key].problems:
             cache.put_entries(known)
     if files.unread():

@@ -18,14 +18,14 @@ from cudafix.ordering.interpreter import check
 from cudafix.ordering.interpreter.program import Overlay, Violation, Wrong
 from cudafix.pipeline import asked, pools
 from cudafix.pipeline.cache import Cache
-from cudafix.pipeline.execution import Asked, Decided, decide, needed, shard_of
+from cudafix.pipeline.execution import Asked, Decided, Limit, decide, needed, shard_of
 from cudafix.pipeline.lockstep import lockstep
 from cudafix.pipeline.programs import Part, clusters_of, parted
 from cudafix.pipeline.shared_set_up import included
 from cudafix.pipeline.sharing import Shard
 from cudafix.pipeline.tree import Tree
 from cudafix.pipeline.views import views_of
-from cudafix.project import prefilter
+from cudafix.project import failures, prefilter
 from cudafix.project.config import Config
 from cudafix.rewrite import residue
 from cudafix.rewrite.align import Different
@@ -41,17 +41,22 @@ def analyze(
     cache: Cache | None = None,
     progress: Progress = lambda _, __: None,
     executor: Executor | None = None,
+    seconds: float | None = None,
 ) -> Report:
     """Analyse the files together. The order of `files`, the number of `jobs`, the `executor` and what is in the `cache`
     do not matter for the result. `progress` gets what is done and what there is to do, in bytes.
 
+    With a limit in `seconds`, the report says of programs that are not decided by then that they are not, and has a
+    problem for each: that is not kept in the `cache`. What was decided of the others is.
+
     Raises `ExecutorError` if the workers cannot be used.
     """
+    limit = Limit.of(seconds) if seconds is not None else None
     books = Notebooks(files)
     tree = Tree(books.texts, config.check_macros, config.include_folders, config.constants, config.mentioned_folders)
     _, arrays = _arrays(tree, config, cache)
     parts = _parts(tree, config, cache)
-    reports = _reports(tree, parts, config, jobs, cache, progress, executor)
+    reports = _reports(tree, parts, config, jobs, cache, progress, executor, limit)
     report = books.report(_merged([_merged(reports.values()), arrays]))
     report = replace(report, refusals=tuple(_told_where(refusal, tree.files) for refusal in report.refusals))
     return replace(report, context=config.context.intersection(files))
@@ -104,8 +109,11 @@ def _reports(
     cache: Cache | None,
     progress: Progress,
     executor: Executor | None,
+    limit: Limit | None = None,
 ) -> dict[bytes, Report]:
-    """The reports on parts by their keys, in order; with certificates, where they are asked for."""
+    """The reports on parts by their keys, in order; with certificates, where they are asked for. Of a part that is not
+    decided within a `limit` it is reported that it is not.
+    """
     keys = [
         asked.of_files("part", config, tree.files, needed(tree, part.programs, config), tuple(part)) for part in parts
     ]
@@ -122,7 +130,7 @@ def _reports(
     questions = [Asked(parts[n], before.get(keys[n])) for n in missing]
     sizes = [tree.files.size({path for program in parts[n].programs for path in program}) for n in missing]
     done = 0
-    for place, decided in decide(tree, questions, config, jobs, executor):
+    for place, decided in decide(tree, questions, config, jobs, executor, limit):
         key = keys[missing[place]]
         known[key] = decided.shown or decided.report
         if cache is not None and not decided.report.problems:  # a failure may be one of this run alone
@@ -130,6 +138,10 @@ def _reports(
             cache.put_entries(fresh if decided.shown is None else {**fresh, of_shown[key]: decided.shown})
         done += sizes[place]
         progress(done, sum(sizes))
+    for key, part in zip(keys, parts, strict=True):
+        if limit is not None and key not in known:
+            paths = (path for program in part.programs for path in program)
+            known[key] = failures.of_time(tree.files, paths, config.context | part.only_read, limit.seconds)
     return {key: known[key] for key in keys}
 
 

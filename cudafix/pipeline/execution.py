@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import suppress
 from dataclasses import replace as with_values
@@ -58,6 +58,17 @@ class Asked(NamedTuple):
     @property
     def programs(self) -> Programs:
         return self.part.programs
+
+
+class Limit(NamedTuple):
+    """How long proofs may take, in seconds, and until when: a moment of `time.monotonic`."""
+
+    seconds: float
+    until: float
+
+    @classmethod
+    def of(cls, seconds: float) -> Limit:
+        return cls(seconds, time.monotonic() + seconds)
 
 
 class Batch(NamedTuple):
@@ -151,44 +162,71 @@ def needed(tree: Tree, programs: Programs, config: Config) -> list[str]:
 
 
 def decide(
-    tree: Tree, asked: Sequence[Asked], config: Config, jobs: int, executor: Executor | None = None
+    tree: Tree,
+    asked: Sequence[Asked],
+    config: Config,
+    jobs: int,
+    executor: Executor | None = None,
+    limit: Limit | None = None,
 ) -> Iterator[tuple[int, Decided]]:
     """What becomes of each cluster, with its place among those that are `asked`, in the order in which they get done.
 
     With an `executor`, all work is done there. Without one, `jobs` processes are used once it pays. Raises
     `ExecutorError`.
+
+    What is not done within a `limit` is given up. So that as much as can be gets done before, the small ones come
+    first, each alone, and all in processes, which can be ended.
     """
     sizes = dict(enumerate(_sizes(tree, [each.programs for each in asked])))
     left = sorted(sizes, key=lambda n: sizes[n])
     start = time.perf_counter()
-    while left and executor is None and (jobs == 1 or len(left) == 1 or time.perf_counter() - start < PAYS):
+    while (
+        left
+        and executor is None
+        and limit is None
+        and (jobs == 1 or len(left) == 1 or time.perf_counter() - start < PAYS)
+    ):
         chosen = _first(left, sizes, _LEAST)
         left = left[len(chosen) :]
         yield from zip(chosen, work(_batch(tree, asked, chosen, config), tree).decided, strict=True)
     if not left:
         return
     most = sum(sizes[n] for n in left) // (_BATCHES * (jobs if executor is None else _MOST_WORKERS))
-    planned = _planned(left, sizes, max(most, _LEAST))
-    if executor is not None:
-        try:
-            yield from _on(executor, _AHEAD * _MOST_WORKERS, tree, asked, planned, config)
-        except _LostError:
-            raise ExecutorError("a worker was killed (out of memory?)") from None
-        return
-    while planned:
-        suspects: list[int] = []
-        try:
-            with processes(min(jobs, len(planned))) as pool:
-                yield from _on(pool, _AHEAD * jobs, tree, asked, planned, config)
+    planned = _planned(left, sizes, max(most, _LEAST)) if limit is None else [[n] for n in left]
+    with suppress(_TimeOverError):
+        if executor is not None:
+            try:
+                yield from _on(executor, _AHEAD * _MOST_WORKERS, tree, asked, planned, config, limit)
+            except _LostError:
+                raise ExecutorError("a worker was killed (out of memory?)") from None
             return
-        except _LostError as lost:
-            planned = list(lost.waiting)
-            suspects = [n for chosen in lost.running for n in chosen]
-        yield from _one_by_one(suspects, tree, asked, config)
+        while planned:
+            suspects: list[int] = []
+            try:
+                with processes(min(jobs, len(planned))) as pool:
+                    yield from _on(pool, _AHEAD * jobs, tree, asked, planned, config, limit)
+                return
+            except _LostError as lost:
+                planned = list(lost.waiting)
+                suspects = [n for chosen in lost.running for n in chosen]
+            yield from _one_by_one(suspects, tree, asked, config, limit)
+
+
+class _TimeOverError(Exception):
+    """The moment has come until which something was to be done."""
+
+
+def _next_done(running: Iterable[Future[Done]], limit: Limit | None) -> set[Future[Done]]:
+    """Those of the `running` that are done, at least one. Raises `_TimeOverError`."""
+    left = max(limit.until - time.monotonic(), 0) if limit is not None else None
+    done = wait(running, left, return_when=FIRST_COMPLETED).done
+    if not done:
+        raise _TimeOverError
+    return done
 
 
 def _one_by_one(
-    suspects: Sequence[int], tree: Tree, asked: Sequence[Asked], config: Config
+    suspects: Sequence[int], tree: Tree, asked: Sequence[Asked], config: Config, limit: Limit | None
 ) -> Iterator[tuple[int, Decided]]:
     """Clusters of which one has killed its worker: each alone, so that it is known which one."""
     left = list(reversed(suspects))
@@ -196,7 +234,8 @@ def _one_by_one(
         with suppress(BrokenExecutor), processes(1) as pool:
             while left:
                 batch = _batch(tree, asked, [left[-1]], config)
-                (found,) = pool.submit(work, batch._replace(files=batch.files.held())).result().decided
+                (future,) = _next_done([pool.submit(work, batch._replace(files=batch.files.held()))], limit)
+                (found,) = future.result().decided
                 yield left.pop(), found
         if left:
             n = left.pop()
@@ -261,8 +300,9 @@ def _on(
     asked: Sequence[Asked],
     planned: Sequence[list[int]],
     config: Config,
+    limit: Limit | None,
 ) -> Iterator[tuple[int, Decided]]:
-    """Raises `_LostError`."""
+    """Raises `_LostError` and `_TimeOverError`."""
     waiting = list(reversed(planned))
     running: dict[Future[Done], list[int]] = {}
     chosen: list[int] = []  # what is begun, or taken back, just now
@@ -273,7 +313,7 @@ def _on(
                 batch = _batch(tree, asked, chosen, config)
                 running[executor.submit(work, batch._replace(files=batch.files.held()))] = chosen
                 chosen = []
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
+            for future in _next_done(running, limit):
                 chosen = running.pop(future)
                 done = future.result()
                 if done.signature != signature():

@@ -1,4 +1,5 @@
-"""What becomes of a program where cudafix itself fails, or of a file that nobody can read: a refusal, and nothing else.
+"""What becomes of a program where cudafix itself fails, or for which there is no time, or of a file that nobody can
+read: a refusal, and nothing else.
 
 Whatever goes wrong inside is a result of that program. The rest is decided as if it were not there, and `apply` leaves
 the program alone.
@@ -19,6 +20,8 @@ from cudafix.project.files import CANDIDATE, ChangedError, FailedError, Files
 
 NAME = "internal_error"
 UNREAD, NOT_PARSED = "unreadable_file", "parse_error"
+OUT_OF_TIME = "budget"
+_MORE_TIME = "Run it again, with a larger `--time-limit` or without: what was proved by then is not proved again."
 _KILLED = "a worker process was killed, by the system for want of memory perhaps; `-j 1` uses none"
 
 
@@ -35,6 +38,20 @@ def of(files: Files, paths: Iterable[str], context: frozenset[str], error: Excep
     ]
     more = f" and {len(given) - 1} more" if len(given) > 1 else ""
     problem = Problem(given[0] if given else ".", f"internal error{more and f' (here{more})'}: {what}")
+    return Report((), tuple(refusals), (problem,), len(refusals))
+
+
+def of_time(files: Files, paths: Iterable[str], context: frozenset[str], seconds: float) -> Report:
+    """The report on the files of programs that are not decided within so many seconds."""
+    said = f"not proved within the time limit of {seconds:g} s"
+    given = [path for path in dict.fromkeys(paths) if path not in context]
+    refusals = [
+        Refusal(OUT_OF_TIME, path, found.start(), f"its program was {said}", _MORE_TIME)
+        for path in given
+        if files.facts(path).allocates and (found := CANDIDATE.search(files[path])) is not None
+    ]
+    more = f" and {len(given) - 1} more" if len(given) > 1 else ""
+    problem = Problem(given[0] if given else ".", f"{said}{more and f' (here{more})'}")
     return Report((), tuple(refusals), (problem,), len(refusals))
 
 

@@ -108,6 +108,7 @@ class Fingerprints:
         self._tables = tables
         self._of_modules: dict[ir.Module, list[tuple[str, _Fact]]] = {}
         self._of_kernels: dict[int, tuple[ir.Kernel, _Fact]] = {}
+        self._with_objects: dict[int, tuple[ir.Function, bool]] = {}  # see `_runs_objects`
 
     def beyond(self, view: View) -> object:
         """Equal for two views of the same statements only if all else is the same that these may lead to."""
@@ -160,14 +161,11 @@ class Fingerprints:
 
     def _runs_objects(self, function: ir.Function) -> bool:
         """Whether a function calls an algorithm that runs functions of what it is given on the device."""
-        calls = (stmt for stmt in walk(function.body) if isinstance(stmt, ir.Call))
-        return function.kept(
-            "runs objects",
-            lambda _: any(
-                (api := self._tables.lookup(call.callee, len(call.args))) is not None and api.templates
-                for call in calls
-            ),
-        )
+        if id(function) not in self._with_objects:
+            calls = (stmt for stmt in walk(function.body) if isinstance(stmt, ir.Call))
+            rows = (self._tables.lookup(call.callee, len(call.args)) for call in calls)
+            self._with_objects[id(function)] = function, any(row is not None and row.templates for row in rows)
+        return self._with_objects[id(function)][1]
 
     def _of_all(self, program: Program) -> object:
         """What matters of a program whatever its names are: a graph may launch any kernel, and a kernel that is not

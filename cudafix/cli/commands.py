@@ -214,6 +214,17 @@ def verify(options: Options, **how: Any) -> None:
 
 
 @cli.command()
+def demo() -> None:
+    """Show one program, what a rename breaks in it, and the change that is proved.
+
+    Nothing is read or written in the current folder.
+    """
+    from cudafix.cli import demo as story
+
+    story.show(sys.stdout)
+
+
+@cli.command()
 def init() -> None:
     """Write a commented `cudafix.toml` from what the folder holds."""
     from cudafix.cli import initialize

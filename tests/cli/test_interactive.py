@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import pty
 import re
 import shutil
 import stat
@@ -18,6 +16,7 @@ from cudafix.cli.main import main
 from cudafix.findings import Problem
 from cudafix.project.config import Config
 from cudafix.report.selection import Selection
+from tests.terminals import on_a_terminal
 
 ROOT = Path(__file__).parents[2]
 PAIRS = ROOT / "fixtures" / "stream_ordered_pairs"
@@ -173,27 +172,10 @@ int main() {
     assert (tmp_path / "tree" / "main.cu").read_text() == source
 
 
-def on_a_terminal(tree: Path, answers: str, **environment: str) -> str:
-    """What a terminal gets."""
-    command = [sys.executable, "-c", "from cudafix.cli.main import main; main()", "apply", "--interactive"]
-    terminal, theirs = pty.openpty()
-    inherited = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-    how = {**inherited, "TERM": "xterm", **environment}
-    with subprocess.Popen(command, cwd=tree, stdin=theirs, stdout=theirs, stderr=theirs, env=how):
-        os.close(theirs)
-        os.write(terminal, answers.encode())
-        shown = b""
-        with contextlib.suppress(OSError):  # how Linux says that nobody writes there any more
-            while part := os.read(terminal, 65536):
-                shown += part
-    os.close(terminal)
-    return shown.decode()
-
-
 def test_colour_follows_no_color_on_a_terminal(tree: Path) -> None:
     coloured = re.compile(r"\x1b\[[0-9;]*3[0-7]m")
-    assert coloured.search(on_a_terminal(tree, "n\nq\n"))
-    assert not coloured.search(on_a_terminal(tree, "n\nq\n", NO_COLOR="1"))
+    assert coloured.search(on_a_terminal(tree, "apply", "--interactive", answers="n\nq\n"))
+    assert not coloured.search(on_a_terminal(tree, "apply", "--interactive", answers="n\nq\n", NO_COLOR="1"))
 
 
 def test_an_edited_fix_is_proved_with_the_default_stream_of_the_build(

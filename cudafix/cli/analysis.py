@@ -55,6 +55,10 @@ class Options(NamedTuple):
         return None if self.no_cache else Cache()
 
 
+NONE = Options((), None, False, None, (), None, None, False)
+"""What holds where the user says nothing."""
+
+
 def options(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def wrapped(**values: Any) -> None:
@@ -144,6 +148,11 @@ def look_at(texts: Mapping[str, bytes], options: Options, settings: Config) -> A
             if error.problem.path not in files or files.facts(error.problem.path).unread:
                 raise
             files = files.without(error.problem)
+    return selected(files, report, settings)
+
+
+def selected(files: Files, report: Report, settings: Config) -> Analysis:
+    """What of a report the configuration and the comments of the files want."""
     guarded = files if settings.is_too_old and settings.guard else None
     if not settings.ignored and not any(files.facts(path).suppresses for path in files):
         return Analysis(files, report, select(report, settings, guarded=guarded))
@@ -152,6 +161,14 @@ def look_at(texts: Mapping[str, bytes], options: Options, settings: Config) -> A
     judged = suppressions.judge(files, report, settings)
     selection = select(judged.report, settings, guarded=guarded)
     return Analysis(files, judged.report, selection, judged.removals, judged.idle)
+
+
+def known(files: Files, settings: Config, cache: Cache | None) -> Report | None:
+    """What an earlier run has found in these files; None where nothing is kept, or something has changed since."""
+    if cache is None:
+        return None
+    key = asked.of_files("run", settings, files, files, settings.certificates)
+    return cache.reports([key]).get(key)
 
 
 def _report(files: Files, options: Options, settings: Config) -> Report:

@@ -33,13 +33,19 @@ if TYPE_CHECKING:
 _quiet = click.option("-q", "--quiet", is_flag=True, help="No refusals, no summary.")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
+@click.pass_context
 @click.version_option(__version__, prog_name="cudafix", message="%(prog)s %(version)s")
-def cli() -> None:
+def cli(context: click.Context) -> None:
     """Migrate cudaMalloc/cudaFree to stream-ordered allocation, with a proof of ordering or a named refusal.
 
-    PATHS are files and folders; without any, those of the configuration, else the current folder.
+    PATHS are files and folders; without any, those of the configuration, else the current folder. Without a command,
+    says what is in the current folder and what to do next.
     """
+    if context.invoked_subcommand is None:
+        from cudafix.cli import overview
+
+        overview.show(sys.stdout)
 
 
 @cli.command()

@@ -54,6 +54,7 @@ __all__ = [
     "DefaultStreams",
     "constants",
     "default_streams",
+    "described",
     "documents_per_thread",
     "include_folders",
     "mentioned_folders",
@@ -277,6 +278,12 @@ def _has_build_file(folder: str) -> bool:
         return True
     inner = (entry.path for entry in entries if _FOR_BUILDS.match(entry.name) and is_folder(entry))
     return any(_describes(entry.name) for each in inner for entry in entries_of(each))
+
+
+def described(folder: str) -> list[str]:
+    """The files that say how a folder is built: those in it, and the compilation databases in its folders."""
+    own = (entry.path for entry in entries_of(folder) if _describes(entry.name) and not is_folder(entry))
+    return [*sorted(own), *(each for each in _databases(folder) if os.path.dirname(each) != folder)]
 
 
 def _describes(name: str) -> bool:

@@ -63,7 +63,7 @@ def statistics(sources: Mapping[str, bytes], report: Report, selection: Selectio
     others = Counter(reason for finding, reason in left if finding.safety is not Safety.ASSUMES)
     others["suppressed"] += report.suppressed_refusals
     return Statistics(
-        sum(_stream_ordered(path, sources[path]) for path in report.given(sources)),
+        sum(stream_ordered(path, sources[path]) for path in report.given(sources)),
         len(pairs),
         sum(finding.runs is Runs.CHURN for finding in pairs),
         len(assumed),
@@ -131,7 +131,8 @@ def _most(row: tuple[str, int]) -> tuple[int, str]:
     return -row[1], row[0]
 
 
-def _stream_ordered(path: str, data: bytes) -> int:
+def stream_ordered(path: str, data: bytes) -> int:
+    """How many calls in a text allocate stream-ordered memory."""
     if b"llocAsync" not in data and b"llocFromPoolAsync" not in data:
         return 0
     if not path.endswith(".py"):

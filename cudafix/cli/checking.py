@@ -15,7 +15,7 @@ from cudafix.project.config import Config
 from cudafix.report.selection import Analysis
 from cudafix.rewrite import edits
 
-FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit")
+FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab", "junit")
 
 
 @dataclass(frozen=True)
@@ -185,12 +185,17 @@ def _write(done: Analysis, request: Request) -> None:
         from cudafix.report.statistics import statistics, write
 
         write(Console(file=sys.stdout, highlight=False, soft_wrap=True), statistics(sources, report, selection))
-    elif request.format == "text":
+    elif request.format in ("text", "concise"):
         out = Terminal(sys.stdout, sources)
         held = report.suppressed_findings
         left = [finding for finding, _ in selection.left if (finding.path, finding.offset, finding.codemod) not in held]
-        assumed = [finding for finding in left if finding.safety is Safety.ASSUMES]
-        out.details((*selection.chosen, *assumed), report.refusals)
+        shown = (*selection.chosen, *(finding for finding in left if finding.safety is Safety.ASSUMES))
+        if request.format == "text":
+            out.details(shown, report.refusals)
+        else:
+            out.headlines(shown, report.refusals)
+            sys.stdout.flush()
+            out = Terminal(sys.stderr, sources)
         if not request.quiet:
             out.summary(report, selection, "can be rewritten")
     else:

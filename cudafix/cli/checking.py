@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 
 import click
 
-from cudafix.findings import Problem, Safety
-from cudafix.project.config import Config
+from cudafix.findings import Finding, Problem, Refusal, Safety
+from cudafix.project.config import FAIL_ON, Config
+from cudafix.report.listing import fails
 from cudafix.report.selection import Analysis
 from cudafix.rewrite import edits
 
@@ -30,6 +31,7 @@ class Request:
     since: str | None
     fix_suppressions: bool
     statistics: bool
+    fail_on: frozenset[str] | None
 
     @property
     def writes(self) -> bool:
@@ -37,10 +39,30 @@ class Request:
         return self.update_baseline or self.prune_baseline or self.fix_suppressions
 
     def configured(self, config: Config) -> Request:
-        """With the baseline of the configuration, where the command line names none."""
-        if self.baseline is not None or config.baseline is None:
-            return self
-        return replace(self, baseline=os.path.relpath(config.root / config.baseline))
+        """With the baseline of the configuration, and with what it fails on, where the command line names none."""
+        baseline = self.baseline
+        if baseline is None and config.baseline is not None:
+            baseline = os.path.relpath(config.root / config.baseline)
+        return replace(self, baseline=baseline, fail_on=config.fail_on if self.fail_on is None else self.fail_on)
+
+    @property
+    def counted(self) -> frozenset[str]:
+        """What makes the command fail."""
+        return Config.fail_on if self.fail_on is None else self.fail_on
+
+
+_FAIL_ON = "Of defects, churn, once and refusals, with commas; or `none`.  [default: defects,churn]"
+
+
+def _kinds(context: click.Context, parameter: click.Parameter, value: str | None) -> frozenset[str] | None:
+    """The kinds of results that `--fail-on` names; None where it is not given."""
+    if value is None:
+        return None
+    kinds = [] if value.strip() == "none" else [kind.strip() for kind in value.split(",")]
+    for kind in kinds:
+        if kind not in FAIL_ON:
+            raise click.BadParameter(f"`{kind}` is none of {', '.join(FAIL_ON)} and `none`")
+    return frozenset(kinds)
 
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
@@ -53,6 +75,7 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--prune-baseline", is_flag=True, help="Take out of the baseline what is fixed."),
         click.option("--fix-suppressions", is_flag=True, help="Take out suppressions that are not needed."),
         click.option("--statistics", is_flag=True, help="The state of the migration instead of the single results."),
+        click.option("--fail-on", metavar="KINDS", callback=_kinds, help=_FAIL_ON),
         click.option("--since", metavar="REV", help="Only findings of what changed since this commit."),
     ):
         command = option(command)
@@ -115,11 +138,12 @@ def run(done: Analysis, request: Request, analyze: Callable[[Mapping[str, bytes]
     if request.baseline is not None:
         from cudafix.report import baseline
 
+        refusals = "refusals" in request.counted
         try:
             if request.update_baseline:
-                click.echo(f"cudafix: {baseline.update(done, request.baseline)}", err=True)
+                click.echo(f"cudafix: {baseline.update(done, request.baseline, refusals=refusals)}", err=True)
                 return 0
-            done, message = baseline.compare(done, request.baseline, prune=request.prune_baseline)
+            done, message = baseline.compare(done, request.baseline, prune=request.prune_baseline, refusals=refusals)
         except baseline.BaselineError as error:
             raise click.ClickException(str(error)) from None
         if message and not request.quiet:
@@ -131,7 +155,8 @@ def run(done: Analysis, request: Request, analyze: Callable[[Mapping[str, bytes]
     if unknown:
         _tell(unknown)
         return 2
-    return 1 if done.selection.chosen else 0
+    results: list[Finding | Refusal] = [*done.selection.chosen, *done.report.refusals]
+    return 1 if any(fails(item, request.counted) for item in results) else 0
 
 
 def _tell(problems: Sequence[Problem]) -> None:
@@ -178,7 +203,10 @@ def _write(done: Analysis, request: Request) -> None:
 
     sources, report, selection = done.sources, done.report, done.selection
     if request.quiet:
-        report, selection = replace(report, refusals=(), suppressed=()), selection._replace(left=())
+        chosen = tuple(finding for finding in selection.chosen if fails(finding, request.counted))
+        refusals = report.refusals if "refusals" in request.counted else ()
+        report = replace(report, refusals=refusals, suppressed=())
+        selection = selection._replace(chosen=chosen, left=())
     if request.format == "text" and request.statistics:
         from rich.console import Console
 
@@ -203,7 +231,7 @@ def _write(done: Analysis, request: Request) -> None:
         from cudafix.report.machine import render
 
         sys.stdout.flush()
-        sys.stdout.buffer.write(render(request.format, Listing(sources, report, selection)))
+        sys.stdout.buffer.write(render(request.format, Listing(sources, report, selection, request.counted)))
         sys.stdout.buffer.flush()
         if not request.quiet:
             Terminal(sys.stderr, sources).summary(report, selection, "can be rewritten")

@@ -56,7 +56,8 @@ def cli(context: click.Context) -> None:
 def check(options: Options, shard: str | None, proofs: str | None, **how: Any) -> None:
     """Report what can move, what is refused and why, and defects.
 
-    Exit code: 0 nothing to do, 1 findings (refusals alone are none), 2 the tool could not do its work.
+    Exit code: 0 nothing that fails, 1 a defect or a pair that comes and goes (`--fail-on` says otherwise), 2 the tool
+    could not do its work.
     """
     if (shard is None) != (proofs is None):
         raise click.UsageError("`--shard I/N` and `--proofs FILE` go together")
@@ -221,9 +222,10 @@ def verify(options: Options, **how: Any) -> None:
 
 @cli.command()
 def demo() -> None:
-    """Show one program, what a rename breaks in it, and the change that is proved.
+    """Show one program, from what breaks to the proved change.
 
-    Nothing is read or written in the current folder.
+    It says what a rename breaks, what cudafix writes instead, and why that is right. Nothing is read or written in the
+    current folder.
     """
     from cudafix.cli import demo as story
 

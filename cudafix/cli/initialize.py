@@ -126,6 +126,8 @@ _TABLES = """\
 _KEPT = """\
 # Findings that are known and pass `cudafix check`: `cudafix check --update-baseline` writes them to this file.
 # baseline = "cudafix-baseline.json"
+# What makes `cudafix check` fail: of "defects", "churn" (pairs that come and go), "once" and "refusals".
+# fail_on = ["defects", "churn"]
 """
 _OVERRIDES = """\
 # What stays in files that take no comment (in your own code: `// cudafix: ignore[name] reason`).

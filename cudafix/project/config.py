@@ -14,6 +14,7 @@
 | `pool_threshold` | what a pool keeps: `"max"`, `"64 MiB"`, `"keep"` (the driver's default: nothing) | `"max"` |
 | `pool_setup` | the header whose function sets up pools for all programs, which then include and call it | none |
 | `baseline` | the baseline of `check`, relative to the file | none |
+| `fail_on` | what makes `check` fail: of `"defects"`, `"churn"`, `"once"`, `"refusals"` | `["defects", "churn"]` |
 | `ignore` | tables with `files` (patterns), `names` of codemods and refusals, and the `reason` why they stay | none |
 | `overrides` | tables with `files` (patterns), and `codemods`, `assume`, `default_stream` for these | none |
 
@@ -49,10 +50,12 @@ else:
     import tomli as tomllib
 
 DefaultStream = Literal["legacy", "per-thread", "auto"]
+FAIL_ON = ("defects", "churn", "once", "refusals")
+"""What can make `check` fail. With defects count suppressions that are wrong or not needed."""
 
 _KEYS = (
-    "assume", "baseline", "check_macros", "codemods", "cuda", "default_stream", "exclude", "guard", "ignore",
-    "overrides", "paths", "pool_setup", "pool_threshold", "tables",
+    "assume", "baseline", "check_macros", "codemods", "cuda", "default_stream", "exclude", "fail_on", "guard",
+    "ignore", "overrides", "paths", "pool_setup", "pool_threshold", "tables",
 )  # fmt: skip
 _IGNORE_KEYS = ("files", "names", "reason")
 _OVERRIDE_KEYS = ("assume", "codemods", "default_stream", "files")
@@ -118,6 +121,7 @@ class Config:
     pool_threshold: int = ALL  # in bytes; 0 is the driver's default
     pool_setup: str | None = None  # a path; in an analysis, as its files are named
     baseline: str | None = None
+    fail_on: frozenset[str] = frozenset(("defects", "churn"))
     ignored: tuple[Ignored, ...] = ()
     overrides: tuple[Override, ...] = ()
     only: Runs | None = None
@@ -229,6 +233,7 @@ def load(path: Path, codemods: Collection[str]) -> Config:
         pool_threshold=_threshold(path, data.get("pool_threshold", "max")),
         pool_setup=_header(path, data.get("pool_setup")),
         baseline=baseline,
+        fail_on=_fail_on(path, data["fail_on"]) if "fail_on" in data else Config.fail_on,
         ignored=tuple(_ignored(path, each, codemods) for each in _list_of_tables(path, data, "ignore")),
         overrides=tuple(_override(path, each, codemods) for each in _list_of_tables(path, data, "overrides")),
     )
@@ -326,6 +331,14 @@ def _header(path: Path, value: object) -> str | None:
     if not header.is_file():
         raise ConfigError(f"{path}: `pool_setup`: {value}: no such file")
     return str(header)
+
+
+def _fail_on(path: Path, value: object) -> frozenset[str]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise ConfigError(f'{path}: `fail_on` must be a list, as in `["defects", "churn"]`')
+    for name in value:
+        _known(path, "value of `fail_on`", name, FAIL_ON)
+    return frozenset(value)
 
 
 def _names(path: Path, data: Mapping[str, Any], key: str) -> tuple[str, ...]:

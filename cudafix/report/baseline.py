@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from cudafix.findings import Finding, Refusal
 from cudafix.project import outputs
-from cudafix.report.listing import fingerprints, key, relative, repository
+from cudafix.report.listing import fingerprints, key, relative, repository, rule
 from cudafix.report.selection import Analysis
 
 VERSION = 1
@@ -69,13 +71,14 @@ def save(file: str, known: Iterable[Known]) -> None:
         raise BaselineError(str(error)) from None
 
 
-def compare(done: Analysis, file: str, *, prune: bool) -> tuple[Analysis, str]:
+def compare(done: Analysis, file: str, *, prune: bool, refusals: bool = False) -> tuple[Analysis, str]:
     """The analysis without what the baseline knows, and a line about what of it is fixed, which `prune` takes out.
+    Where `refusals` count, those that it knows are left out as well.
 
     Raises `BaselineError`.
     """
     known = load(file)
-    prints = fingerprints(done.sources, done.report.findings)
+    prints = fingerprints(done.sources, [*done.report.findings, *done.report.refusals])
     gone = _gone(known, frozenset(prints.values()), done)
     message = ""
     if gone and prune:
@@ -84,11 +87,15 @@ def compare(done: Analysis, file: str, *, prune: bool) -> tuple[Analysis, str]:
     elif gone:
         message = f"{file}: {len(gone)} fixed; `--prune-baseline` takes {'it' if len(gone) == 1 else 'them'} out"
     old = {entry.fingerprint for entry in known}
+    if refusals:
+        stays = tuple(refusal for refusal in done.report.refusals if prints[key(refusal)] not in old)
+        done = done._replace(report=replace(done.report, refusals=stays))
     return done._replace(selection=done.selection.keep(lambda f: prints[key(f)] not in old, "in the baseline")), message
 
 
-def update(done: Analysis, file: str) -> str:
-    """Make the baseline what is chosen now, and what it holds of files that were not looked at; a line about it.
+def update(done: Analysis, file: str, *, refusals: bool = False) -> str:
+    """Make the baseline what is chosen now, where they count the `refusals` too, and what it holds of files that were
+    not looked at; a line about it.
 
     Raises `BaselineError`.
     """
@@ -97,8 +104,9 @@ def update(done: Analysis, file: str) -> str:
     except BaselineError:
         known = []  # there is none yet, or it is written anew
     base = repository(done.sources)
-    prints = fingerprints(done.sources, done.report.findings)
-    now = {Known(relative(f.path, base), f.codemod, prints[key(f)]) for f in done.selection.chosen}
+    items: list[Finding | Refusal] = [*done.selection.chosen, *(done.report.refusals if refusals else ())]
+    prints = fingerprints(done.sources, [*done.report.findings, *done.report.refusals])
+    now = {Known(relative(item.path, base), rule(item), prints[key(item)]) for item in items}
     after = now | (set(known) - _gone(known, frozenset(), done))
     save(file, after)
     count = f"{len(after)} finding{'s' * (len(after) != 1)}"

@@ -10,32 +10,33 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 from cudafix.findings import Finding, Place, Refusal, Report, Runs, Safety, Suppressed
+from cudafix.project.config import Config
 from cudafix.report import suppressions
 from cudafix.report.positions import Positions, Region
 from cudafix.report.selection import Selection
-from cudafix.report.terminal import readable
+from cudafix.report.terminal import PAIRS, readable
 
 _COMMENT = re.compile(rb"//.*|/\*.*?\*/")
 _BLANK = re.compile(rb"\s+")
 
 
 class Level(Enum):
-    """How much a result matters to CI. Only the first three make `check` fail."""
+    """How much a result matters to CI. What makes `check` fail is another question (`fails`)."""
 
     ERROR = "error"  # a defect of code that is stream-ordered already
-    WARNING = "warning"  # a pair in a loop, or a suppression that is out of order
+    WARNING = "warning"  # a pair in a loop, a suppression that is out of order, or a refusal that fails
     NOTE = "note"  # a pair that runs once
     REVIEW = "review"  # a fix that rests on an assumption
     NONE = "none"  # a refusal: nothing to do
 
 
-FAILS = frozenset((Level.ERROR, Level.WARNING, Level.NOTE))
+_TOLD = frozenset((Level.ERROR, Level.WARNING, Level.NOTE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +51,19 @@ class Entry:
     fingerprint: str
     item: Finding | Refusal
     suppressed: Suppressed | None = None
+    fails: bool = False
 
 
 class Listing:
-    """The results of a run, in the order of their places."""
+    """The results of a run, in the order of their places. `fail_on` is what makes `check` fail."""
 
-    def __init__(self, sources: Mapping[str, bytes], report: Report, selection: Selection) -> None:
+    def __init__(
+        self,
+        sources: Mapping[str, bytes],
+        report: Report,
+        selection: Selection,
+        fail_on: Collection[str] = Config.fail_on,
+    ) -> None:
         self.positions = Positions(sources)
         self.report = report
         self.selection = selection
@@ -66,16 +74,18 @@ class Listing:
         items = {key(item): item for item in (*shown, *report.refusals)}
         prints = fingerprints(sources, [*report.findings, *items.values()])
         chosen = {key(finding) for finding in selection.chosen}
+        counted = chosen | {key(refusal) for refusal in report.refusals}
         self.entries = [
             Entry(
-                _rule(item),
-                _level(item, place in chosen or place in reasons),
+                rule(item),
+                _level(item, place in chosen or place in reasons, fail_on),
                 self.name(item.path),
                 self.positions.token(item.path, item.offset),
                 _message(item),
                 prints[place],
                 item,
                 reasons.get(place),
+                place in counted and place not in reasons and fails(item, fail_on),
             )
             for place, item in sorted(items.items())
         ]
@@ -91,7 +101,7 @@ class Listing:
 
 def key(item: Finding | Refusal) -> tuple[str, int, str]:
     """What tells two results of one run apart."""
-    return item.path, item.offset, _rule(item)
+    return item.path, item.offset, rule(item)
 
 
 def fingerprints(sources: Mapping[str, bytes], items: Iterable[Finding | Refusal]) -> dict[tuple[str, int, str], str]:
@@ -99,11 +109,11 @@ def fingerprints(sources: Mapping[str, bytes], items: Iterable[Finding | Refusal
     positions, base = Positions(sources), repository(sources)
     seen: Counter[bytes] = Counter()
     found: dict[tuple[str, int, str], str] = {}
-    for path, offset, rule in sorted({key(item) for item in items}):
+    for path, offset, name in sorted({key(item) for item in items}):
         text = _BLANK.sub(b" ", _COMMENT.sub(b"", positions.line(path, offset).text)).strip()
-        parts = (rule.encode(), os.fsencode(relative(path, base)), text)
+        parts = (name.encode(), os.fsencode(relative(path, base)), text)
         same = b"\0".join(parts)
-        found[path, offset, rule] = hashlib.sha256(b"%b\0%d" % (same, seen[same])).hexdigest()[:32]
+        found[path, offset, name] = hashlib.sha256(b"%b\0%d" % (same, seen[same])).hexdigest()[:32]
         seen[same] += 1
     return found
 
@@ -132,12 +142,32 @@ def relative(path: str, base: str) -> str:
         return absolute.as_posix()
 
 
+def told(entries: Sequence[Entry]) -> list[Entry]:
+    """The entries to tell somebody who looks at a change: what fails, and notes."""
+    return [entry for entry in entries if entry.level in _TOLD and entry.suppressed is None]
+
+
 def failing(entries: Sequence[Entry]) -> list[Entry]:
     """The entries that make `check` fail."""
-    return [entry for entry in entries if entry.level in FAILS and entry.suppressed is None]
+    return [entry for entry in entries if entry.fails]
 
 
-def _rule(item: Finding | Refusal) -> str:
+def fails(item: Finding | Refusal, fail_on: Collection[str]) -> bool:
+    """Whether a result that is wanted and not known makes `check` fail (`config.FAIL_ON`)."""
+    return _kind(item) in fail_on
+
+
+def _kind(item: Finding | Refusal) -> str:
+    """One of `config.FAIL_ON`."""
+    if isinstance(item, Refusal):
+        return "refusals"
+    if item.runs is None:
+        return "churn" if item.codemod in PAIRS else "defects"  # the arrays of Python come and go
+    return item.runs.value
+
+
+def rule(item: Finding | Refusal) -> str:
+    """The name that `explain` takes."""
     return item.name if isinstance(item, Refusal) else item.codemod
 
 
@@ -152,13 +182,11 @@ def _message(item: Finding | Refusal) -> str:
     return f"{text}{runs}"
 
 
-def _level(item: Finding | Refusal, chosen: bool) -> Level:
+def _level(item: Finding | Refusal, chosen: bool, fail_on: Collection[str]) -> Level:
     if isinstance(item, Refusal):
-        return Level.NONE
+        return Level.WARNING if fails(item, fail_on) else Level.NONE
     if not chosen:
         return Level.REVIEW
     if item.codemod == suppressions.NAME:
         return Level.WARNING
-    if item.runs is None:
-        return Level.ERROR
-    return Level.WARNING if item.runs is Runs.CHURN else Level.NOTE
+    return {"defects": Level.ERROR, "churn": Level.WARNING, "once": Level.NOTE}[_kind(item)]

@@ -1,6 +1,7 @@
 """`check --format`: the report as JSON, SARIF, GitHub workflow commands, GitLab code quality, or JUnit XML.
 
-JSON and SARIF hold everything; the others hold what makes `check` fail. The same input gives the same bytes.
+JSON and SARIF hold everything; JUnit holds what makes `check` fail, the others that and notes. The same input gives the
+same bytes.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from xml.etree import ElementTree
 
 from cudafix.findings import Finding, Place
 from cudafix.report import sarif
-from cudafix.report.listing import Entry, Level, Listing, failing
+from cudafix.report.listing import Entry, Level, Listing, failing, told
 from cudafix.report.statistics import as_json, statistics
 from cudafix.report.terminal import readable
 
@@ -42,6 +43,7 @@ def _result(listing: Listing, entry: Entry) -> dict[str, Any]:
     result: dict[str, Any] = {
         "rule": entry.rule,
         "level": entry.level.value,
+        "fails": entry.fails,
         "path": entry.path,
         **entry.region._asdict(),
         "message": entry.message,
@@ -96,14 +98,14 @@ def gitlab(listing: Listing) -> str:
             "severity": _GITLAB[entry.level],
             "location": {"path": entry.path, "lines": {"begin": entry.region.line, "end": entry.region.end_line}},
         }
-        for entry in failing(listing.entries)
+        for entry in told(listing.entries)
     ]
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
 
 def github(listing: Listing) -> str:
     """Workflow commands that make annotations: GitHub shows ten of each level for a step."""
-    return "".join(map(_command, failing(listing.entries)))
+    return "".join(map(_command, told(listing.entries)))
 
 
 def _command(entry: Entry) -> str:

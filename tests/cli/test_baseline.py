@@ -39,7 +39,7 @@ class Check:
 
     def __call__(self, *arguments: str) -> Run:
         with pytest.raises(SystemExit) as ended:
-            cli.main(["check", "--format", "gitlab", *arguments])
+            cli.main(["check", "--format", "gitlab", "--fail-on", "defects,churn,once", *arguments])
         out, err = self._capture.readouterr()
         return Run(int(ended.value.code or 0), out, err)
 

@@ -30,6 +30,13 @@ ROOT = Path(__file__).parents[2]
 CLEAN = b"#include <cuda_runtime.h>\nint main() { cudaFree(0); }\n"
 IDENTITY = {f"GIT_{who}_{what}": "x" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 
+
+def comes_and_goes(name: str, buffer: str) -> str:
+    """A program with a pair in a loop, on the lines of `program`."""
+    text = program(name, buffer).replace("int main() {", "int main() { for (int i = 0; i < 9; i++) {")
+    return text.removesuffix("}\n") + "}}\n"
+
+
 ISSUES = ("bug", "needless-refusal", "wrong-rewrite")
 
 
@@ -62,7 +69,7 @@ def repository(tmp_path: Path) -> Path:
     source.write_bytes(CLEAN)
     made = bash("git init -q -b main; git add -A; git commit -qm base; git tag base", tmp_path)
     assert made.returncode == 0, made.stderr
-    source.write_text(program("a", "p"))
+    source.write_text(comes_and_goes("a", "p"))
     assert bash("git commit -qam change", tmp_path).returncode == 0
     return tmp_path
 
@@ -99,7 +106,7 @@ def action(folder: Path, **inputs: str) -> tuple[subprocess.CompletedProcess[str
 def test_the_action_fails_on_findings_and_annotates_them(repository: Path) -> None:
     run, log = action(repository)
     assert run.returncode == 1
-    assert run.stdout.startswith("::notice file=src/a.cu,line=5,col=5,")
+    assert run.stdout.startswith("::warning file=src/a.cu,line=5,col=5,")
     assert len(log["runs"][0]["results"]) == 1
 
 
@@ -195,10 +202,10 @@ def test_the_workflow_runs_from_the_checkout_to_the_report(
 ) -> None:
     origin, work = tmp_path / "origin", tmp_path / "work"
     (origin / "src").mkdir(parents=True)
-    (origin / "src" / "a.cu").write_text(program("a", "p"))
+    (origin / "src" / "a.cu").write_text(comes_and_goes("a", "p"))
     setup = "git init -q -b main; git add -A; git commit -qm base; git checkout -qb topic"
     assert bash(setup, origin).returncode == 0
-    (origin / "src" / "b.cu").write_text(program("b", "q"))
+    (origin / "src" / "b.cu").write_text(comes_and_goes("b", "q"))
     assert bash("git add -A; git commit -qm change", origin).returncode == 0
     workflow, action = read("docs/ci/github.yml")["jobs"]["check"], read("action.yml")
     assert workflow["steps"].pop(0)["uses"].startswith("actions/checkout@")
@@ -221,7 +228,7 @@ def test_the_workflow_runs_from_the_checkout_to_the_report(
             inputs |= {f"steps.{step['id']}.outputs.{name}": value for name, value in written.items()}
         assert done.returncode in (0, 1), done.stderr
     assert codes == [0, 1], done.stderr  # installed; findings
-    assert done.stdout.count("::notice file=src/") == findings
+    assert done.stdout.count("::warning file=src/") == findings
     sarif = replaced(action["outputs"]["sarif"]["value"], inputs)
     (upload,) = (step for step in workflow["steps"] if "upload-sarif" in step["uses"])
     named = replaced(upload["with"]["sarif_file"], {f"steps.{ours['id']}.outputs.sarif": sarif})

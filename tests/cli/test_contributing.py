@@ -72,4 +72,4 @@ def test_a_row_is_a_line_under_its_document() -> None:
 
 
 def test_a_format_stands_in_both_lists() -> None:
-    assert set(checking.FORMATS) == {"text", *machine.FORMATS}
+    assert set(checking.FORMATS) == {"text", "concise", *machine.FORMATS}

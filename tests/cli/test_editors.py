@@ -17,7 +17,7 @@ from tests import reports
 from tests.terminals import on_a_terminal
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "editors.md").read_text(encoding="utf-8")
-PLACES = [("src/race.cu", 9, 5), ("src/two pairs.cu", 5, 5), ("src/two pairs.cu", 8, 19)]
+PLACES = [("src/race.cu", 9, 5), ("src/two pairs.cu", 8, 19)]
 
 
 @pytest.fixture

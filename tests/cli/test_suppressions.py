@@ -31,7 +31,7 @@ class Cudafix:
     def __call__(self, *arguments: str) -> tuple[int, list[str], str]:
         """Exit code, the headlines, and the rest of what is said."""
         with pytest.raises(SystemExit) as ended:
-            cli.main(arguments)
+            cli.main([*arguments, *(("--fail-on", "defects,churn,once") if arguments[0] == "check" else ())])
         out, err = self._capture.readouterr()
         return int(ended.value.code or 0), [line for line in out.splitlines() if line.startswith("a.cu:")], out + err
 

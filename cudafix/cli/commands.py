@@ -133,7 +133,7 @@ def diff(options: Options, page: str | None, quiet: bool) -> None:
     sys.stdout.buffer.write(colour.diff(text) if colour.wanted() else text)
     sys.stdout.buffer.flush()
     if not quiet:
-        _tell(done, "in the diff")
+        _tell(done)
     if base and text:
         click.echo(f"the paths start at {base}: apply with `git -C {base} apply`", err=True)
     fail(done.report.problems)
@@ -157,13 +157,11 @@ def apply(options: Options, quiet: bool, **how: Any) -> None:
     fail(applying.links(options.paths, settings))
     with writing.alone(options.paths):
         done, settings = analysis.analyse(options, with_values(settings, certificates=request.interactive))
-        taken, problems = applying.run(request, done.sources, done.selection, settings)
-    if problems:
-        fail((*problems, *done.report.problems))
+        applied = applying.run(request, done.sources, done.selection, settings)
+    if applied.problems:
+        fail((*applied.problems, *done.report.problems))
     if not quiet:
-        _tell(done._replace(selection=taken), "rewritten")
-        if count := len(taken.edits()):
-            click.echo(f"{count} {'file' if count == 1 else 'files'} written; `cudafix undo` takes it back", err=True)
+        applying.tell(done, applied)
     fail(done.report.problems)
 
 
@@ -315,13 +313,13 @@ def _give_up_output() -> None:
     os.close(nowhere)
 
 
-def _tell(done: Analysis, participle: str) -> None:
+def _tell(done: Analysis) -> None:
     from cudafix.report.terminal import Terminal
 
     sys.stdout.flush()
     without_fix = [finding for finding in done.selection.chosen if not finding.edits]
     Terminal(sys.stderr, done.sources).headlines(without_fix, done.report.refusals)
-    _summarize(done, participle)
+    _summarize(done, "in the diff")
 
 
 def _summarize(done: Analysis, participle: str) -> None:

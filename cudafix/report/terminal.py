@@ -88,26 +88,60 @@ class Terminal:
         for item in _by_place(findings, refusals):
             self._headline(item)
 
-    def summary(self, report: Report, selection: Selection, done: str) -> None:
-        """What became of the sites. `done` is the participle for those with a fix: `rewritten`, `can be rewritten`."""
+    def written(self, findings: Iterable[Finding]) -> None:
+        """Every fix that was made, with the other places of it; of a pair that runs once a single line."""
+        for item in _by_place(findings, ()):
+            self._headline(item)
+            for place in item.related if item.runs is not Runs.ONCE else ():
+                self._print(f"  {self._position(place.path, place.offset)}: {readable(place.text)}")
+
+    def summary_of_written(self, report: Report, selection: Selection) -> None:
+        """How many sites were rewritten, how many stay, and how to see why."""
+        self._print((self._rewritten(report, selection, "rewritten"), "bold"))
+        self._counted(Counter(f.codemod for f in selection.chosen if f.codemod not in PAIRS and f.edits))
+        assumed = sum(f.safety is Safety.ASSUMES and f.codemod in PAIRS for f, _ in selection.left)
+        others = sum(finding.codemod in PAIRS for finding, _ in selection.left) - assumed
+        stay = (
+            (len(report.refusals), "refused"),
+            (assumed, "for `--unsafe`"),
+            (others + report.suppressed_refusals, "left alone"),
+        )
+        if total := sum(count for count, _ in stay):
+            why = ", ".join(f"{count} {what}" for count, what in stay if count)
+            verb = "stays as it is" if total == 1 else "stay as they are"
+            self._print(f"{total} {verb} ({why}); `cudafix check` says why")
+        self._caveats(selection)
+
+    def _rewritten(self, report: Report, selection: Selection, done: str) -> str:
         pairs = [finding for finding in selection.chosen if finding.codemod in PAIRS]
         runs = Counter(finding.runs for finding in pairs)
         kinds = ", ".join(f"{runs[kind]} {kind.value}" for kind in Runs if runs[kind])
         line = f"{_count(report.sites, 'allocation site')}: {len(pairs)} {done}"
-        line += f" ({kinds})" if kinds else ""
-        line += f", {len(report.refusals)} refused"
+        return line + (f" ({kinds})" if kinds else "")
+
+    def summary(self, report: Report, selection: Selection, done: str) -> None:
+        """What became of the sites. `done` is the participle for those with a fix: `rewritten`, `can be rewritten`."""
+        line = f"{self._rewritten(report, selection, done)}, {len(report.refusals)} refused"
         others = Counter(finding.codemod for finding in selection.chosen if finding.codemod not in PAIRS)
         left = Counter(reason for _, reason in selection.left)
         left["suppressed"] += report.suppressed_refusals
         left += Counter(report.left_alone)
         self._print((line, "bold"))
-        for name, count in sorted(others.items(), key=_most):
-            self._print(f"  {count:5} {name}")
+        self._counted(others)
         for name, count in sorted(Counter(refusal.name for refusal in report.refusals).items(), key=_most):
             self._print(f"  {count:5} refused: {name}")
         for reason, count in sorted((+left).items(), key=_most):
             self._print(f"  {count:5} left: {reason}")
-        if selection.keeps_nothing and runs[Runs.CHURN]:
+        self._caveats(selection)
+
+    def _counted(self, names: Counter[str]) -> None:
+        for name, count in sorted(names.items(), key=_most):
+            self._print(f"  {count:5} {name}")
+
+    def _caveats(self, selection: Selection) -> None:
+        """What of the configuration, or of its silence, the fixes depend on."""
+        churns = any(finding.codemod in PAIRS and finding.runs is Runs.CHURN for finding in selection.chosen)
+        if selection.keeps_nothing and churns:
             self._print(
                 "`pool_threshold` is `keep`: the pool gives its memory back at every synchronization, and what churns "
                 "may become slower than it was"

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from cudafix.cli.applying import Applied
 from cudafix.cli.main import main
-from cudafix.findings import Problem
 from cudafix.project.config import Config
 from cudafix.report.selection import Selection
 from tests.terminals import on_a_terminal
@@ -59,7 +59,7 @@ def test_yes_and_no(tree: Path) -> None:
     assert (tree / "b_together/main.cu").read_bytes() == (CASES["b_together"] / "after/main.cu").read_bytes()
     assert "(1/3) a_single/main.cu:39: stream_ordered_pairs: moves to stream `stream` (proven, once)" in run.stdout
     assert "+    CHECK(cudaFreeAsync(d_v, stream));" in run.stdout
-    assert "left: not taken" in run.stderr
+    assert "(2 left alone); `cudafix check` says why" in run.stderr
 
 
 def test_a_file_that_a_fix_makes_is_shown_behind_the_lines_that_use_it(tmp_path: Path) -> None:
@@ -187,9 +187,9 @@ def test_an_edited_fix_is_proved_with_the_default_stream_of_the_build(
     monkeypatch.chdir(tmp_path)
     asked: list[Config] = []
 
-    def run(_: object, __: object, selection: Selection, config: Config) -> tuple[Selection, list[Problem]]:
+    def run(_: object, __: object, selection: Selection, config: Config) -> Applied:
         asked.append(config)
-        return selection, []
+        return Applied(selection, {})
 
     monkeypatch.setattr("cudafix.cli.applying.run", run)
     with pytest.raises(SystemExit) as ended:

@@ -29,6 +29,7 @@ import click
 
 from cudafix import codemod, findings, models
 from cudafix.cli import commands
+from cudafix.cli import help as command_help
 from cudafix.findings import ASSUMPTIONS, Report
 from cudafix.models import api
 from cudafix.pipeline import driver
@@ -255,6 +256,9 @@ def _commands() -> str:
         usage = " ".join(command.collect_usage_pieces(click.Context(command)))
         text += f"## cudafix {name}\n\n```text\ncudafix {name} {usage}\n```\n\n"
         text += inspect.cleandoc(command.help or "") + "\n\n"
+        lines = command_help.EXAMPLES[name]
+        width = max(len(line) for line, _ in lines)
+        text += "```sh\n" + "".join(f"{line:{width}}  # {what}\n" for line, what in lines) + "```\n\n"
         if own:
             text += _table("option", "meaning", (f"| {option} | {help_} |" for option, help_ in own)) + "\n"
         if takes_all:
@@ -266,8 +270,8 @@ def _commands() -> str:
 def _options(command: click.Command) -> list[tuple[str, str]]:
     """The options of a command as two cells of a table: names with what they take, and what they mean."""
     found = []
-    for option in command.params:
-        if isinstance(option, click.Option):
+    for _, options in command_help.grouped(command.params):
+        for option in options:
             names, help_ = option.get_help_record(click.Context(command)) or ("", "")
             found.append((f"`{_cell(names)}`".replace("\\|", "|"), _cell(re.sub(r"\[(?!default)[^\]]*\]$", "", help_))))
     return found

@@ -18,6 +18,7 @@ import click
 from cudafix import __version__, interrupts
 from cudafix.cli import analysis, applying, checking
 from cudafix.cli.analysis import Options, fail
+from cudafix.cli.help import Group
 from cudafix.pipeline.cache import Cache
 from cudafix.project import config, outputs
 from cudafix.project.config import Config
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 _quiet = click.option("-q", "--quiet", is_flag=True, help="No refusals, no summary.")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.pass_context
 @click.version_option(__version__, prog_name="cudafix", message="%(prog)s %(version)s")
 def cli(context: click.Context) -> None:
@@ -142,7 +143,7 @@ def diff(options: Options, page: str | None, quiet: bool) -> None:
 @cli.command()
 @analysis.options
 @applying.options
-@_quiet
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing of what was done.")
 def apply(options: Options, quiet: bool, **how: Any) -> None:
     """Write the fixes to the files, all of them or none.
 

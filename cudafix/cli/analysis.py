@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
 
 from cudafix import codemod
 from cudafix.findings import Problem, Report, Runs
@@ -59,6 +60,12 @@ NONE = Options((), None, False, None, (), None, None, False)
 """What holds where the user says nothing."""
 
 
+def _kind(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """What the shell may complete `--only` to: a kind, else a file."""
+    kinds = [CompletionItem(kind) for kind in _KINDS if kind.startswith(begun)]
+    return kinds or [CompletionItem(begun, type="file")]
+
+
 def options(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def wrapped(**values: Any) -> None:
@@ -67,7 +74,12 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
 
     for option in (
         click.argument("paths", nargs=-1, type=click.Path()),
-        click.option("--only", metavar="churn|once|FILE", help="Only pairs of this kind, or the fixes of a selection."),
+        click.option(
+            "--only",
+            metavar="churn|once|FILE",
+            shell_complete=_kind,
+            help="Only pairs of this kind, or the fixes of a selection.",
+        ),
         click.option("--unsafe", is_flag=True, help="Also take fixes that rest on a named assumption."),
         click.option("--config", "config_file", metavar="FILE", help="Use this configuration file."),
         click.option("--except", "left_out", multiple=True, metavar="FILE:LINE", help="Leave the fix of this line."),

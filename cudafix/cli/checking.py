@@ -65,6 +65,12 @@ def _kinds(context: click.Context, parameter: click.Parameter, value: str | None
     return frozenset(kinds)
 
 
+def _begun(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
+    """What the shell may complete the last of the kinds to."""
+    front, comma, last = begun.rpartition(",")
+    return [f"{front}{comma}{kind}" for kind in (*FAIL_ON, "none") if kind.startswith(last)]
+
+
 def options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of a `Request`."""
     for option in (
@@ -75,7 +81,7 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--prune-baseline", is_flag=True, help="Take out of the baseline what is fixed."),
         click.option("--fix-suppressions", is_flag=True, help="Take out suppressions that are not needed."),
         click.option("--statistics", is_flag=True, help="The state of the migration instead of the single results."),
-        click.option("--fail-on", metavar="KINDS", callback=_kinds, help=_FAIL_ON),
+        click.option("--fail-on", metavar="KINDS", callback=_kinds, shell_complete=_begun, help=_FAIL_ON),
         click.option("--since", metavar="REV", help="Only findings of what changed since this commit."),
     ):
         command = option(command)

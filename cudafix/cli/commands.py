@@ -251,8 +251,15 @@ def init() -> None:
     click.echo(f"cudafix: wrote {initialize.FILE}", err=True)
 
 
+def _names(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
+    """The pages that the shell may complete a name to."""
+    from cudafix.report import pages
+
+    return [name for name in pages.names() if name.startswith(begun)]
+
+
 @cli.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=_names)
 def explain(name: str | None) -> None:
     """Print the page of a codemod or a refusal.
 

@@ -44,6 +44,11 @@ def listing() -> str:
     return "\n".join(lines) + "\n"
 
 
+def names() -> list[str]:
+    """What `page` takes."""
+    return sorted((*codemod.names(), suppressions.NAME, *REFUSALS))
+
+
 def title(name: str) -> str:
     """What a codemod or a refusal is, in a sentence. Raises `KeyError`."""
     if name == suppressions.NAME:

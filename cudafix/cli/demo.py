@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from importlib import resources
 from typing import TextIO
 
@@ -99,7 +98,7 @@ class Story:
         styles = {"+": "green", "-": "red"}
         diff = edits.diff(NAME, self._text, fix.edits).decode().splitlines()[2:]
         changed = [n for n, line in enumerate(diff) if line.startswith(("+", "-"))]
-        for line in _folded(diff[changed[0] : changed[-1] + 1]):
+        for line in diff[changed[0] : changed[-1] + 1]:
             self._say((f"  {line}", styles.get(line[:1], "")))
 
     def _proof(self, fix: Finding) -> None:
@@ -122,16 +121,3 @@ class Story:
 
     def _line(self, offset: int) -> int:
         return self._positions.point(NAME, offset)[0]
-
-
-def _folded(diff: Sequence[str]) -> Iterator[str]:
-    """The lines of a diff, those of a block that is inserted as one line: what its comment says."""
-    block: list[str] = []
-    for line in diff:
-        if line.strip() == "+    {" or block:
-            block.append(line)
-            if line == "+    }":
-                yield f"{block[0]} ... }} // {len(block)} lines: {block[1].partition('// ')[2]}"
-                block = []
-        else:
-            yield line

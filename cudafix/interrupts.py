@@ -1,4 +1,6 @@
-"""Ctrl-C and SIGTERM: the command ends at once, with 130 and 143 (128 and the number, as shells have it).
+"""What ends work before it is done: a signal, or that nobody wants its result any more (`Cancelled`).
+
+After Ctrl-C and SIGTERM the command ends at once, with 130 and 143 (128 and the number, as shells have it).
 
 Nothing has to be tidied up but what is `deferred`: files are replaced as a whole or not at all, workers end with the
 process that they work for, and the cache is a database.
@@ -8,7 +10,8 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
@@ -18,6 +21,29 @@ _came: list[int] = []
 _deferred = 0
 _raises = 0
 _AT_ONCE = 3
+_here = threading.local()
+
+
+class Cancelled(BaseException):
+    """The result of this work is not wanted any more. No `Exception`: nothing has failed, and nothing is reported."""
+
+
+@contextmanager
+def while_wanted(wanted: Callable[[], bool]) -> Iterator[None]:
+    """What this thread does here ends with `Cancelled`, at a `checkpoint`, as soon as it is not `wanted`."""
+    before = getattr(_here, "wanted", None)
+    _here.wanted = wanted
+    try:
+        yield
+    finally:
+        _here.wanted = before
+
+
+def checkpoint() -> None:
+    """A place where work may end: nothing that lives longer than it is half done here. Raises `Cancelled`."""
+    wanted = getattr(_here, "wanted", None)
+    if wanted is not None and not wanted():
+        raise Cancelled
 
 
 def install() -> None:

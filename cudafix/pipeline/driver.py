@@ -42,6 +42,7 @@ def analyze(
     progress: Progress = lambda _, __: None,
     executor: Executor | None = None,
     seconds: float | None = None,
+    focus: Collection[str] | None = None,
 ) -> Report:
     """Analyse the files together. The order of `files`, the number of `jobs`, the `executor` and what is in the `cache`
     do not matter for the result. `progress` gets what is done and what there is to do, in bytes.
@@ -49,13 +50,19 @@ def analyze(
     With a limit in `seconds`, the report says of programs that are not decided by then that they are not, and has a
     problem for each: that is not kept in the `cache`. What was decided of the others is.
 
+    With a `focus`, only what is decided together with one of these files is: of them the report says what it would say
+    without, of the other files perhaps less.
+
     Raises `ExecutorError` if the workers cannot be used.
     """
     limit = Limit.of(seconds) if seconds is not None else None
     books = Notebooks(files)
     tree = Tree(books.texts, config.check_macros, config.include_folders, config.constants, config.mentioned_folders)
-    _, arrays = _arrays(tree, config, cache)
+    python = focus is None or any(path.endswith(prefilter.SUFFIX) for path in focus)
+    arrays = _arrays(tree, config, cache)[1] if python else Report((), ())
     parts = _parts(tree, config, cache)
+    if focus is not None:
+        parts = [part for part in parts if any(not program.isdisjoint(focus) for program in map(set, part.programs))]
     reports = _reports(tree, parts, config, jobs, cache, progress, executor, limit)
     report = books.report(_merged([_merged(reports.values()), arrays]))
     report = replace(report, refusals=tuple(_told_where(refusal, tree.files) for refusal in report.refusals))

@@ -15,6 +15,7 @@ from cudafix.frontends.cuda.lower import module as lower
 from cudafix.frontends.cuda.parse import source
 from cudafix.frontends.cuda.preprocess.units import Listing, Unit
 from cudafix.frontends.cuda.sema.declarations import Declarations
+from cudafix.interrupts import checkpoint
 from cudafix.ir.link import SOURCES, Program
 from cudafix.models.headers import is_known
 from cudafix.pipeline.surroundings import WORD, Surroundings
@@ -82,6 +83,7 @@ class Variant:
     @property
     def module(self) -> ir.Module:
         if self._module is None:
+            checkpoint()
             parsed = self._parse()
             found = lower.declarations(parsed, self._visible() if self._visible is not None else None)
             if self._declarations is None:

@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from cudafix import ir
+from cudafix.interrupts import checkpoint
 from cudafix.ir import blocks_of, walk
 from cudafix.ir.link import Program, last
 from cudafix.models import Tables
@@ -720,6 +721,7 @@ class Engine(Chosen):
         self.step(cells // CELLS_OF_A_STEP)
 
     def step(self, number: int = 1) -> None:
+        checkpoint()
         self.steps += number
         if self.settled is not None and self.steps >= self._look_at:
             self._look_at = self.steps + LOOK_AGAIN

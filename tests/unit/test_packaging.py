@@ -44,6 +44,7 @@ def test_the_wheel_holds_every_module_the_license_and_no_other_top_level_name(tm
     modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "cudafix").rglob("*.py")}
     modules |= {f"cudafix/codemods/{path.name}" for path in (ROOT / "codemods").glob("*.py")}
     page = {path.relative_to(ROOT).as_posix() for path in (ROOT / "cudafix" / "report" / "page").iterdir()}
+    page |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "cudafix" / "report" / "schemas").iterdir()}
     data = {"cudafix/cli/example/main.cu", "cudafix/py.typed", "cudafix/verify/preload.cpp"}
     assert modules | page | data <= installed
     assert {name.split("/")[0] for name in installed if ".dist-info/" not in name} == {"cudafix"}

@@ -28,6 +28,7 @@ from typing import NamedTuple
 import click
 
 from cudafix import codemod, findings, models
+from cudafix.api import analysis, checks
 from cudafix.cli import commands
 from cudafix.cli import help as command_help
 from cudafix.findings import ASSUMPTIONS, Report
@@ -38,8 +39,8 @@ from cudafix.project import config
 from cudafix.project.config import Config, load
 from cudafix.project.paths import SUFFIXES
 from cudafix.refusals import REFUSALS
+from cudafix.report import listing, positions, results, selection, suppressions
 from cudafix.report import pages as explained
-from cudafix.report import selection, suppressions
 from cudafix.report.selection import Selection, select
 from cudafix.report.terminal import Terminal
 from cudafix.rewrite import edits
@@ -315,7 +316,14 @@ def _suffixes() -> str:
     return "`" + " ".join(sorted(SUFFIXES)) + "`\n"
 
 
-_API: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
+_PUBLIC: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
+    (checks, ("check", "Report")),
+    (results, ("Result", "Change", "Related", "Clause", "Resting")),
+    (positions, ("Region",)),
+    (listing, ("Level",)),
+    (analysis, ("InputError",)),
+)
+_INTERNAL: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     (driver, ("analyze", "prove", "reasons")),
     (config, ("Config", "find", "load")),
     (findings, ("Report", "Finding", "Refusal", "Edit", "Place", "Problem", "Safety", "Runs", "Assumption")),
@@ -326,15 +334,24 @@ _API: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
 
 
 def _api() -> str:
-    """The functions and classes that the commands are made of, as their source declares them, with their docstrings."""
+    """The functions and classes of the package itself."""
+    return "".join(_member(module, name, f"## cudafix.{name}") for module, names in _PUBLIC for name in names)
+
+
+def _internals() -> str:
+    """The functions and classes that the commands are made of."""
     text = ""
-    for module, names in _API:
-        text += f"## {module.__name__}\n\n"
-        for name in names:
-            item = getattr(module, name)
-            declared = _declared(ast.parse(inspect.getsource(item)).body[0])
-            text += f"### {name}\n\n```python\n{declared}\n```\n\n{_linked(inspect.getdoc(item) or '')}\n\n"
+    for module, names in _INTERNAL:
+        text += f"### {module.__name__}\n\n"
+        text += "".join(_member(module, name, f"#### {name}") for name in names)
     return text
+
+
+def _member(module: ModuleType, name: str, title: str) -> str:
+    """A function or a class as its source declares it, with its docstring."""
+    item = getattr(module, name)
+    declared = _declared(ast.parse(inspect.getsource(item)).body[0])
+    return f"{title}\n\n```python\n{declared}\n```\n\n{_linked(inspect.getdoc(item) or '')}\n\n"
 
 
 def _declared(node: ast.stmt) -> str:
@@ -379,6 +396,7 @@ _PARTS: dict[str, Callable[[], str]] = {
     "assumptions": _assumptions,
     "commands": _commands,
     "configuration": _configuration,
+    "internals": _internals,
     "effects": lambda: _members(api.Effect),
     "libraries": _libraries,
     "roles": _roles,

@@ -9,28 +9,23 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace as with_values
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.shell_completion import CompletionItem
 
-from cudafix import codemod
+from cudafix.api import analysis
+from cudafix.api.analysis import InputError
 from cudafix.findings import Problem, Report, Runs
-from cudafix.pipeline import asked
 from cudafix.pipeline.cache import Cache
-from cudafix.pipeline.sources import remembered
-from cudafix.project import build, config, discovery, prefilter
 from cudafix.project.config import Config
-from cudafix.project.files import ChangedError, Files
-from cudafix.project.paths import named
+from cudafix.project.paths import SUFFIXES, named
 from cudafix.report import picks
 from cudafix.report.selection import Analysis, select
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from cudafix.report.progress import Bar
 
 _KINDS = [kind.value for kind in Runs]
 
@@ -56,7 +51,7 @@ class Options(NamedTuple):
         return None if self.no_cache else Cache()
 
 
-NONE = Options((), None, False, None, (), None, None, False)
+NONE = Options((), None, False, None, (), None, None, False, None)
 """What holds where the user says nothing."""
 
 
@@ -97,114 +92,58 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-def analyse(options: Options, settings: Config) -> tuple[Analysis, Config]:
+def analyse(options: Options, settings: Config, texts: Mapping[str, bytes] = {}) -> tuple[Analysis, Config]:
     """What there is to say about the files that are named, and the configuration as their build completes it."""
     selected = _selected(options)
-    found, settings, unclear = found_for(options, settings)
-    files = found.files
-    done = look_at(files, options, settings)
-    if any(r.name == "mixed_default_streams" or "the default stream may be" in r.message for r in done.report.refusals):
-        for place in unclear:
-            click.echo(f"cudafix: {place}: may change the default stream of files; say `default_stream`", err=True)
-    done = done._replace(report=with_values(done.report, problems=(*found.folders, *done.report.problems)))
-    left_out = _places(options.left_out, files, done.report)
-    picked = picks.picked(selected, done.report, files) if selected is not None else None
-    if left_out or picked is not None:
-        selection = select(done.report, settings, left_out, done.selection.guarded, picked)
-        done = done._replace(selection=selection)
-    return done, settings
-
-
-def found_for(options: Options, settings: Config) -> tuple[discovery.Sources, Config, Sequence[str]]:
-    """The files, the configuration with what their build says, and the places of it that do not say it plainly."""
-    inputs = inputs_of(options, settings)
-    found = remembered(inputs, settings, options.cache())
-    unread = found.files.unread()
-    if len(unread) == len(found.files):
-        fail((*found.problems, *found.folders, *unread))  # there is nothing to look at
-    fail(found.problems)
+    found = found_for(options, settings, texts)
     _collect_garbage_less_often()
-    settings = with_values(settings, context=found.context)
-    if settings.pool_setup is not None:
-        settings = with_values(settings, pool_setup=_header(settings.pool_setup, found.files))
-    return found, *as_built(found.files, settings, inputs)
+    done = analysis.analyse(found, means_of(options))
+    if any(r.name == "mixed_default_streams" or "the default stream may be" in r.message for r in done.report.refusals):
+        for place in found.unclear:
+            click.echo(f"cudafix: {place}: may change the default stream of files; say `default_stream`", err=True)
+    left_out = _places(options.left_out, found.files, done.report)
+    picked = picks.picked(selected, done.report, found.files) if selected is not None else None
+    if left_out or picked is not None:
+        selection = select(done.report, found.settings, left_out, done.selection.guarded, picked)
+        done = done._replace(selection=selection)
+    return done, found.settings
 
 
-def _header(path: str, files: Files) -> str:
-    """The header that sets up pools, as the files name it."""
-    from cudafix import models
-    from cudafix.pipeline.shared_set_up import functions_of
-    from cudafix.pipeline.tree import Tree
-
-    name = named(os.path.realpath(path), os.path.realpath("."))
-    if name not in files:
-        raise click.ClickException(f"{name}: is `pool_setup`, and not in the paths")
-    if not functions_of(Tree(files), name, models.load(())):
-        text = "is `pool_setup`, and has no function that only sets up the pool: see `explain pool_release_threshold`"
-        raise click.ClickException(f"{name}: {text}")
-    return name
+def found_for(options: Options, settings: Config, texts: Mapping[str, bytes] = {}) -> analysis.Found:
+    """The files and their build. Ends the command where there is nothing to look at."""
+    try:
+        return analysis.found_at(options.paths, settings, options.cache(), texts)
+    except InputError as error:
+        fail(error.problems)
+        raise click.ClickException(str(error)) from None
 
 
-def inputs_of(options: Options, settings: Config) -> Sequence[str]:
-    """The files and folders to work on."""
-    return options.paths or [os.path.relpath(settings.root / path) for path in settings.paths] or ["."]
+def from_stdin(options: Options, name: str, *, writes: bool) -> tuple[Options, dict[str, bytes]]:
+    """The options with this file among the paths where none is given, and its text, which comes from standard input.
+    Raises `click.UsageError`.
+    """
+    if os.path.splitext(name)[1] not in SUFFIXES:
+        raise click.UsageError(f"`--stdin-filename`: {name}: not a CUDA source ({' '.join(sorted(SUFFIXES))})")
+    if writes:
+        raise click.UsageError("`--stdin-filename` only reports: the text is not that of the file")
+    text = sys.stdin.buffer.read()
+    own = named(os.path.realpath(name), os.path.realpath("."))
+    return options if options.paths else options._replace(paths=(name,)), {own: text}
 
 
-def look_at(texts: Mapping[str, bytes], options: Options, settings: Config) -> Analysis:
-    files = Files.of(texts)
-    report = None
-    while report is None:
-        try:
-            report = _report(files, options, settings)
-        except ChangedError as error:  # noqa: PERF203 of that file nothing is known; the others are looked at without it
-            if error.problem.path not in files or files.facts(error.problem.path).unread:
-                raise
-            files = files.without(error.problem)
-    return selected(files, report, settings)
+def look_again(files: Mapping[str, bytes], options: Options, settings: Config) -> Analysis:
+    """What there is to say about other texts of the files."""
+    built, _ = analysis.as_built(files, settings, analysis.inputs_of(options.paths, settings))
+    return analysis.look_at(files, built, means_of(options))
 
 
-def selected(files: Files, report: Report, settings: Config) -> Analysis:
-    """What of a report the configuration and the comments of the files want."""
-    guarded = files if settings.is_too_old and settings.guard else None
-    if not settings.ignored and not any(files.facts(path).suppresses for path in files):
-        return Analysis(files, report, select(report, settings, guarded=guarded))
-    from cudafix.report import suppressions
-
-    judged = suppressions.judge(files, report, settings)
-    selection = select(judged.report, settings, guarded=guarded)
-    return Analysis(files, judged.report, selection, judged.removals, judged.idle)
-
-
-def known(files: Files, settings: Config, cache: Cache | None) -> Report | None:
-    """What an earlier run has found in these files; None where nothing is kept, or something has changed since."""
-    if cache is None:
-        return None
-    key = asked.of_files("run", settings, files, files, settings.certificates)
-    return cache.reports([key]).get(key)
-
-
-def _report(files: Files, options: Options, settings: Config) -> Report:
-    """What is found; that of an earlier run if nothing has changed since, without the parsers and the engine."""
-    cache = options.cache()
-    key = asked.of_files("run", settings, files, files, settings.certificates)
-    known = cache.reports([key]) if cache is not None else {}
-    if key not in known:
-        from cudafix.pipeline import driver
-
-        with proving(options) as (bar, executor):
-            report = driver.analyze(files, settings, options.processes, cache, bar, executor, options.time_limit)
-        known = {key: report}
-        if cache is not None and not known[key].problems:
-            cache.put_entries(known)
-    if files.unread():
-        from cudafix.project import failures
-
-        return failures.of_unread(files, known[key])
-    return known[key]
+def means_of(options: Options) -> analysis.Means:
+    """How the proofs are made."""
+    return analysis.Means(options.processes, options.cache(), functools.partial(proving, options), options.time_limit)
 
 
 @contextmanager
-def proving(options: Options) -> Iterator[tuple[Bar, Executor | None]]:
+def proving(options: Options) -> Iterator[tuple[Callable[[int, int], None], Executor | None]]:
     """Who is told how far the proofs are, and who makes them if not this machine."""
     from cudafix.pipeline import executors
     from cudafix.report.progress import Bar
@@ -214,33 +153,6 @@ def proving(options: Options) -> Iterator[tuple[Bar, Executor | None]]:
             yield bar, executor
     except executors.ExecutorError as error:
         raise click.ClickException(str(error)) from None
-
-
-def as_built(files: Mapping[str, bytes], settings: Config, inputs: Sequence[str]) -> tuple[Config, Sequence[str]]:
-    """The configuration with what build files and requirements say, and the places of the former that may change the
-    default stream and do not say it plainly.
-    """
-    known = Files.of(files)
-    facts = ((path, known.facts(path)) for path in known)
-    asked = [path for path, said in facts if not path.endswith(prefilter.SUFFIX) or said.allocates or said.arrays]
-    streams = build.default_streams(asked, settings, inputs)
-    folders = build.include_folders(files, settings, inputs)
-    settings = with_values(
-        settings,
-        per_thread=streams.per_thread,
-        perhaps_per_thread=streams.perhaps,
-        unbuilt=streams.unbuilt,
-        partly_built=streams.partly_built,
-        include_folders=folders,
-        mentioned_folders=build.mentioned_folders(files, settings, inputs),
-        constants=build.constants(files, settings, inputs),
-    )
-    arrays = [path for path in known if known.facts(path).arrays]
-    if arrays:
-        from cudafix.project import requirements
-
-        settings = with_values(settings, rmm=requirements.with_rmm(arrays, settings))
-    return settings, streams.unclear
 
 
 def _selected(options: Options) -> picks.Picks | None:
@@ -273,9 +185,8 @@ def _collect_garbage_less_often() -> None:
 def configuration(file: str | None) -> Config:
     """The configuration that is named, or found from the current folder upward."""
     try:
-        path = Path(file) if file is not None else config.find(Path.cwd())
-        return config.load(path, codemod.names()) if path is not None else Config()
-    except config.ConfigError as error:
+        return analysis.settings_at(file)
+    except InputError as error:
         raise click.ClickException(str(error)) from None
 
 

@@ -54,7 +54,8 @@ def cli(context: click.Context) -> None:
 @checking.options
 @click.option("--shard", metavar="I/N", help="Prove only this part, and write the proofs for `merge`.")
 @click.option("--proofs", metavar="FILE", help="Where `--shard` writes them.")
-def check(options: Options, shard: str | None, proofs: str | None, **how: Any) -> None:
+@click.option("--stdin-filename", metavar="PATH", help="Take the text of this file from standard input.")
+def check(options: Options, shard: str | None, proofs: str | None, stdin_filename: str | None, **how: Any) -> None:
     """Report what can move, what is refused and why, and defects.
 
     Exit code: 0 nothing that fails, 1 a defect or a pair that comes and goes (`--fail-on` says otherwise), 2 the tool
@@ -70,16 +71,18 @@ def check(options: Options, shard: str | None, proofs: str | None, **how: Any) -
     settings = analysis.settings_of(options)
     request = checking.Request(**how).configured(settings)
     checking.ready(request)
+    texts: Mapping[str, bytes] = {}
+    if stdin_filename is not None:
+        options, texts = analysis.from_stdin(options, stdin_filename, writes=request.writes)
     with checking.alone(options.paths, request):
-        _check(options, request, settings)
+        _check(options, request, settings, texts)
 
 
-def _check(options: Options, request: checking.Request, settings: Config) -> NoReturn:
-    done, settings = analysis.analyse(options, settings)
+def _check(options: Options, request: checking.Request, settings: Config, texts: Mapping[str, bytes]) -> NoReturn:
+    done, settings = analysis.analyse(options, settings, texts)
 
     def analyze(files: Mapping[str, bytes]) -> Analysis:
-        built, _ = analysis.as_built(files, settings, analysis.inputs_of(options, settings))
-        return analysis.look_at(files, options, built)
+        return analysis.look_again(files, options, settings)
 
     sys.exit(checking.run(done, request, analyze))
 
@@ -342,9 +345,10 @@ def _prove_shard(options: Options, text: str, proofs: str) -> None:
     try:
         shard = sharing.Shard.parse(text)
         sharing.may_write(proofs)
-        found, settings, _ = analysis.found_for(options, analysis.settings_of(options))
+        found = analysis.found_for(options, analysis.settings_of(options))
         with analysis.proving(options) as (bar, executor):
-            made = driver.prove_shard(found.files, settings, shard, options.processes, options.cache(), bar, executor)
+            cache = options.cache()
+            made = driver.prove_shard(found.files, found.settings, shard, options.processes, cache, bar, executor)
         sharing.write(proofs, shard, made)
     except sharing.ShardError as error:
         raise click.ClickException(str(error)) from None

@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.text import Text
 
 from cudafix import __version__
-from cudafix.cli import analysis
+from cudafix.api import analysis
+from cudafix.cli.analysis import NONE, settings_of
 from cudafix.findings import Report
 from cudafix.pipeline.sources import remembered
 from cudafix.project import build, config, discovery
@@ -58,15 +59,14 @@ class Calls(NamedTuple):
 def show(file: TextIO) -> None:
     """About ten lines. Raises `ClickException` where the configuration cannot be used."""
     console = Console(file=file, highlight=False, markup=False, emoji=False, soft_wrap=True)
-    settings = analysis.configuration(None)
-    options = analysis.NONE
-    inputs = analysis.inputs_of(options, settings)
+    settings = settings_of(NONE)
+    inputs = analysis.inputs_of((), settings)
     console.print(Text(f"cudafix {__version__} in {readable(os.getcwd())}", style="bold"))
     if _too_many(inputs, settings):
         console.print(f"  more than {MOST} sources: go to the folder of a project, or name it")
         _next(console, _ELSEWHERE)
         return
-    found = remembered(inputs, settings, options.cache())
+    found = remembered(inputs, settings, NONE.cache())
     cuda = [path for path in found.files if _is_cuda(path, found.files)]
     if found.problems or not cuda:
         for problem in found.problems:
@@ -78,7 +78,7 @@ def show(file: TextIO) -> None:
         return
     _what_is_there(console, found.files, cuda, settings)
     settings, _ = analysis.as_built(found.files, settings, inputs)
-    report = analysis.known(found.files, settings, options.cache())
+    report = analysis.known(found.files, settings, NONE.cache())
     if report is None:
         _next(console, _not_proved(console, _calls(found.files, cuda)), settings)
     else:

@@ -212,8 +212,8 @@ def _facts_in(module: ir.Module) -> Iterator[tuple[str, _Fact]]:
         yield name, _Fact(f"retyped {name}", frozenset())
     for one in module.declares:
         yield one.name, _Fact(f"declares {one}", frozenset())
-    for name, count, internal in module.defines:
-        yield name, _Fact(f"defines {name} {count} {module.path if internal else ''}", frozenset())
+    for own in module.defines:
+        yield own.name, _Fact(f"defines {own} {module.path if own.internal else ''}", frozenset())
 
 
 def _implicit(program: Program) -> dict[str, list[ir.Function]]:

@@ -99,12 +99,17 @@ class _Said(NamedTuple):
     absent: bool = False
 
 
+def forget() -> None:
+    """Look at the disk anew from here on: what is known of its build files may not be true any more."""
+    for known in (_of_a_build, _Builds.around, Files.below, repository):
+        known.cache_clear()
+
+
 def default_streams(paths: Iterable[str], config: Config, given: Iterable[str] = ()) -> DefaultStreams:
     """What the build says of these sources, where the configuration leaves it to that. `given` are the files and
     folders that the user named. The disk is looked at anew.
     """
-    for kept in (repository, _of_a_build, Files.below, _Builds.around):
-        kept.cache_clear()
+    forget()
     tops = _Tops(config, given)
     folders: dict[str, str] = {}
     found: set[str] = set()

@@ -23,13 +23,15 @@ from cudafix.project.including import MOST_MODULES, Headers, imported
 from cudafix.project.paths import SUFFIXES, named
 
 
-def with_context(found: Sources, config: Config, known: Mapping[str, Entry] = {}) -> Sources:
+def with_context(
+    found: Sources, config: Config, known: Mapping[str, Entry] = {}, texts: Mapping[str, bytes] = {}
+) -> Sources:
     """The files with the context of those that were named; a folder is its own. Of what is `known` only what has
-    changed is read.
+    changed is read. `texts` stand in place of what the disk has.
     """
     if not found.alone or found.problems:
         return found
-    loader = Loader(known, found.files)
+    loader = Loader(known, found.files, texts)
     trees: dict[str, _Tree] = {}
     context: dict[str, None] = {}
     shared = [named(os.path.realpath(config.pool_setup), os.path.realpath("."))] if config.pool_setup else []

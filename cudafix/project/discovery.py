@@ -17,7 +17,7 @@ from pathlib import Path
 
 from cudafix.findings import Problem
 from cudafix.project.config import Config
-from cudafix.project.files import Entry, Files, Version, look
+from cudafix.project.files import Entry, Files, Version, given, look
 from cudafix.project.ignore import Ignore
 from cudafix.project.paths import HEADERS, SUFFIXES, named
 
@@ -40,9 +40,12 @@ class Sources:
     folders: tuple[Problem, ...] = ()
 
 
-def discover(paths: Iterable[str], config: Config, known: Mapping[str, Entry] = {}) -> Sources:
+def discover(
+    paths: Iterable[str], config: Config, known: Mapping[str, Entry] = {}, texts: Mapping[str, bytes] = {}
+) -> Sources:
     """Find and read the sources under `paths` (files and folders), duplicates once. Of those that are `known` from an
-    earlier run only what has changed is read.
+    earlier run only what has changed is read. `texts`, by the names of files, stand in place of what the disk has of
+    these, which may be nothing yet.
 
     Problems: no such path, a file that has another suffix, and a folder without CUDA code. A file that is no
     regular file, is larger than `files.LARGEST`, nests too deeply, is unreadable, binary (a NUL byte) or changes
@@ -50,7 +53,7 @@ def discover(paths: Iterable[str], config: Config, known: Mapping[str, Entry] = 
     known, which stops nothing (`Sources.folders`). Headers in UTF-16 are left out of a folder.
     """
     cwd = os.path.realpath(".")
-    loader = Loader(known)
+    loader = Loader(known, texts=texts)
     problems = loader.problems
     folders: list[Problem] = []
     in_folders: set[str] = set()
@@ -59,13 +62,15 @@ def discover(paths: Iterable[str], config: Config, known: Mapping[str, Entry] = 
         real = os.path.realpath(argument)
         if os.path.isdir(real):
             before = len(folders)
+            found: list[tuple[str, os.DirEntry[str] | None]]
             found = [(named(entry.path, cwd), entry) for entry in walk(real, config, folders)]
+            found += ((name, None) for name in texts if _is_new_below(real, name))
             in_folders.update(name for name, _ in found)
             if not loader.load(found) and len(folders) == before and not loader.has_unread(found):
                 problems.append(Problem(argument, "no CUDA code in this folder"))
-        elif not os.path.lexists(argument):
+        elif not os.path.lexists(argument) and named(real, cwd) not in texts:
             problems.append(Problem(argument, "no such file or folder"))
-        elif not os.path.exists(real):
+        elif not os.path.exists(real) and named(real, cwd) not in texts:
             problems.append(Problem(argument, "a symbolic link that leads nowhere"))
         elif os.path.splitext(real)[1] not in SUFFIXES:
             problems.append(Problem(argument, f"not a CUDA source ({' '.join(sorted(SUFFIXES))})"))
@@ -81,8 +86,9 @@ def discover(paths: Iterable[str], config: Config, known: Mapping[str, Entry] = 
 class Loader:
     """Reads what is not known yet."""
 
-    def __init__(self, known: Mapping[str, Entry], files: Files | None = None) -> None:
-        """What it loads comes to `files`."""
+    def __init__(self, known: Mapping[str, Entry], files: Files | None = None, texts: Mapping[str, bytes] = {}) -> None:
+        """What it loads comes to `files`; `texts` stand in place of what the disk has."""
+        self.texts = texts
         self.problems: list[Problem] = []
         self.read = 0  # files
         self._known = known
@@ -104,7 +110,9 @@ class Loader:
         return any(name in self._entries and self._entries[name].facts.unread for name, _ in found)
 
     def files(self) -> Files:
-        return self._files.with_entries(self._entries)
+        return self._files.with_entries(
+            self._entries, {p: text for p, text in self.texts.items() if p in self._entries}
+        )
 
     def load_if_readable(self, name: str) -> Entry | None:
         """What is known of a file by its real path; None of one that is as if it were not there."""
@@ -116,6 +124,8 @@ class Loader:
         return self._entries[name]
 
     def _look(self, name: str, found: os.DirEntry[str] | Path | None) -> Entry | None:
+        if name in self.texts:
+            return given(name, self.texts[name])
         entry = self._known.get(name)
         if entry is not None and entry.version is not None and found is not None:
             try:
@@ -138,6 +148,14 @@ class Loader:
             return True
         files = self.files()
         return any(_CUDA.search(files[name]) is not None for name in names)
+
+
+def _is_new_below(folder: str, name: str) -> bool:
+    """Whether a source that is not on the disk would lie in a folder."""
+    real = os.path.realpath(name)
+    if os.path.splitext(real)[1] not in SUFFIXES or os.path.lexists(real):
+        return False
+    return real.startswith(os.path.join(folder, ""))
 
 
 def _is_wide_header(name: str) -> bool:

@@ -144,9 +144,9 @@ class Files(Mapping[str, bytes]):
         """Some of the files."""
         return Files({path: self.entries[path] for path in paths}, self._own, self._read)
 
-    def with_entries(self, entries: Mapping[str, Entry]) -> Files:
-        """Other files, with what was read so far."""
-        return Files(entries, self._own, self._read)
+    def with_entries(self, entries: Mapping[str, Entry], own: Mapping[str, bytes] = {}) -> Files:
+        """Other files, with what was read so far; `own` texts lie in memory alone."""
+        return Files(entries, {**self._own, **own}, self._read)
 
     def without(self, problem: Problem) -> Files:
         """The same files, one of them as one that cannot be worked on."""
@@ -222,14 +222,27 @@ class Files(Mapping[str, bytes]):
 
 def read(path: str) -> tuple[bytes, Version] | Problem:
     """The bytes of a source file, or why they cannot be worked on."""
+    found = _read_from_disk(path)
+    if isinstance(found, Problem):
+        return found
+    wrong = _wrong_with(path, found[0])
+    return Problem(path, wrong) if wrong else found
+
+
+def given(path: str, text: bytes) -> Entry:
+    """What is known of a text that is not read from the disk: what an editor holds, say."""
+    wrong = _wrong_with(path, text)
+    return Entry.unknown(Problem(path, wrong)) if wrong else Entry.of(path, text)
+
+
+def _read_from_disk(path: str) -> tuple[bytes, Version] | Problem:
     try:
         with open(path, "rb", opener=_open_without_waiting) as file:
             before = os.fstat(file.fileno())
             if not stat.S_ISREG(before.st_mode):
                 return Problem(path, "not a regular file")
             if before.st_size > LARGEST:
-                size = f"has {before.st_size >> 20} MiB, and more than {LARGEST >> 20} are not analysed"
-                return Problem(path, f"{size}: exclude it")
+                return Problem(path, _too_large(before.st_size))
             content = file.read()
             after = os.stat(path)
     except OSError as error:
@@ -237,16 +250,27 @@ def read(path: str) -> tuple[bytes, Version] | Problem:
     version = Version.of(after)
     if Version.of(before)[:4] != version[:4] or len(content) != before.st_size:
         return Problem(path, "changed while it was read")
+    return content, version
+
+
+def _wrong_with(path: str, content: bytes) -> str:
+    """Why a text cannot be worked on; empty if it can."""
+    if len(content) > LARGEST:
+        return _too_large(len(content))
     nul = content.find(b"\0")
     if nul >= 0:
-        return Problem(path, f"a binary file: NUL byte at offset {nul}")
+        return f"a binary file: NUL byte at offset {nul}"
     if path.endswith(prefilter.SUFFIX):
-        return content, version
+        return ""
     if b"\r" in content and b"\n" not in content:  # to GCC one line, and after a `//` or a `#` nothing else
-        return Problem(path, "its lines end in CR alone: convert them to LF")
+        return "its lines end in CR alone: convert them to LF"
     if (deepest := _nesting(content)) > DEEPEST:
-        return Problem(path, f"nests {deepest} brackets, and more than {DEEPEST} are not analysed: exclude it")
-    return content, version
+        return f"nests {deepest} brackets, and more than {DEEPEST} are not analysed: exclude it"
+    return ""
+
+
+def _too_large(size: int) -> str:
+    return f"has {size >> 20} MiB, and more than {LARGEST >> 20} are not analysed: exclude it"
 
 
 def _nesting(content: bytes) -> int:

@@ -52,6 +52,11 @@ def with_rmm(paths: Iterable[str], config: Config) -> frozenset[str]:
     return frozenset(path for path in paths if _has_rmm(os.path.realpath(os.path.dirname(path)), root))
 
 
+def forget() -> None:
+    """Look at the disk anew from here on."""
+    _has_rmm.cache_clear()
+
+
 @cache
 def _has_rmm(folder: str, root: str) -> bool:
     for each in upward(folder, root):

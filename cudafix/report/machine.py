@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
 
-from cudafix.findings import Finding, Place
 from cudafix.report import sarif
 from cudafix.report.listing import Entry, Level, Listing, failing, told
+from cudafix.report.results import Result, results
 from cudafix.report.statistics import as_json, statistics
 from cudafix.report.terminal import readable
 
@@ -28,7 +28,7 @@ def json_report(listing: Listing) -> str:
     data = {
         "version": 1,
         "statistics": as_json(statistics(listing.positions.sources, listing.report, listing.selection)),
-        "results": [_result(listing, entry) for entry in listing.entries],
+        "results": [_result(listing, result) for result in results(listing)],
         "left": [
             {"path": listing.name(finding.path), "line": listing.positions.point(finding.path, finding.offset)[0]}
             | {"rule": finding.codemod, "reason": reason}
@@ -38,51 +38,40 @@ def json_report(listing: Listing) -> str:
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
 
-def _result(listing: Listing, entry: Entry) -> dict[str, Any]:
-    item = entry.item
-    result: dict[str, Any] = {
-        "rule": entry.rule,
-        "level": entry.level.value,
-        "fails": entry.fails,
-        "path": entry.path,
-        **entry.region._asdict(),
-        "message": entry.message,
-        "fingerprint": entry.fingerprint,
-        "runs": item.runs.value if item.runs is not None else None,
-        "related": [_place(listing, place) for place in item.related],
+def _result(listing: Listing, result: Result) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "rule": result.rule,
+        "level": result.level.value,
+        "fails": result.fails,
+        "path": listing.name(result.path),
+        **result.region._asdict(),
+        "message": result.message,
+        "fingerprint": result.fingerprint,
+        "runs": result.runs.value if result.runs is not None else None,
+        "related": [
+            {"path": listing.name(path), **region._asdict(), "message": message}
+            for path, region, message in result.related
+        ],
     }
-    if entry.suppressed is not None:
-        result["suppressed"] = readable(entry.suppressed.reason)
-    if isinstance(item, Finding):
-        result |= {
-            "safety": item.safety.value,
-            "assumptions": [
-                {"name": each.name, "subject": readable(each.subject), "message": readable(each)}
-                for each in item.assumptions
-            ],
-            "defaults": [
-                {"name": each.name, "subject": readable(each.subject), "message": readable(each)}
-                for each in item.defaults
-            ],
-            "group": item.group,
-            "edits": _edits(listing, item),
-        }
-    else:
-        result["unlock"] = readable(item.unlock)
-    return result
+    if result.suppressed is not None:
+        data["suppressed"] = result.suppressed
+    if result.safety is None:
+        return data | {"unlock": result.unlock}
+    return data | {
+        "safety": result.safety.value,
+        "assumptions": [each._asdict() for each in result.assumptions],
+        "defaults": [each._asdict() for each in result.defaults],
+        "group": result.group,
+        "edits": _edits(listing, result),
+    }
 
 
-def _place(listing: Listing, place: Place) -> dict[str, Any]:
-    return {"path": listing.name(place.path), **listing.region(place)._asdict(), "message": readable(place.text)}
-
-
-def _edits(listing: Listing, finding: Finding) -> list[dict[str, Any]] | None:
+def _edits(listing: Listing, result: Result) -> list[dict[str, Any]] | None:
     """In bytes of the file, so that any tool can make them; None if a text is no UTF-8."""
     try:
         return [
             {"path": listing.name(edit.path), "start": edit.start, "end": edit.end, "text": edit.text.decode()}
-            for edits in listing.selection.edits_of([finding]).values()
-            for edit in edits
+            for edit in result.edits
         ]
     except UnicodeDecodeError:
         return None

@@ -54,6 +54,8 @@ _COMMENT = re.compile(
     rb"(?P<reason>(?:(?!\*/)[^\r\n])*)(?P<closes>\*/)?"
 )
 
+_LONGEST_LINE = 120  # with a comment behind the statement; else it stands in front
+
 _MENTION = re.compile(rb"cudafix:[ \t]*ignore(?:-file)?[ \t]*\[[^\]\n]*\]")
 
 
@@ -154,6 +156,42 @@ def judge(files: Mapping[str, bytes], report: Report, config: Config) -> Judged:
     spare = [each for each in config.ignored if each not in used] if config.only is None else []
     idle = tuple(each for each in spare if any(each in config.ignored_in(path) for path in given))
     return Judged(report, dict(removals), idle)
+
+
+def ignoring(path: str, data: bytes, name: str, offset: int, reason: str) -> Edit | None:
+    """The insertion of a comment that holds back the result of this name at `offset`, behind the statement or in front
+    of it; None where no comment would (in a macro, say), and for notebooks. Without a `reason` it holds nothing back
+    until somebody has written one.
+    """
+    if path.endswith(NOTEBOOK):
+        return None
+    text = _Text(path, data, None)
+    extents = _python_extents(data) if text.python else _cuda_extents(path, data)
+    line = data.count(b"\n", 0, offset) + 1
+    around = [(first, last) for first, last in extents.statements if first <= line <= last]
+    first, last = min(around, key=lambda lines: lines[1] - lines[0], default=(line, line))
+    words = f"{'#' if text.python else '//'} cudafix: ignore[{name}] "
+    (start, _), (_, end) = text.lines(first, first), text.lines(last, last)
+    end = min(end, len(data))
+    end = len(data[:end].rstrip(b"\r\n"))
+    indent = re.match(rb"[ \t]*", data[start:])
+    behind, before = (indent.group() if indent else b""), b"\r\n" if b"\r\n" in data else b"\n"
+    for at, begins, ends in ((end, b" ", b""), (start, behind, before)):
+        long = ends == b"" and end - data.rfind(b"\n", 0, end) + len(words) + len(reason) > _LONGEST_LINE
+        if not long and _holds_back(text, at, begins + words.encode() + (reason or "x").encode() + ends, name, offset):
+            return Edit(path, at, at, begins + f"{words}{reason}".encode() + ends)
+    return None
+
+
+def _holds_back(text: _Text, at: int, comment: bytes, name: str, offset: int) -> bool:
+    """Whether a comment that is inserted holds the result of this name at `offset` back, and does nothing else."""
+    data = text.data[:at] + comment + text.data[at:]
+    moved = offset + len(comment) if at <= offset else offset
+    old, new = list(_comments(text)), list(_comments(text._replace(data=data)))
+    own = [each for each in new if at <= each.start < at + len(comment)]
+    return len(new) == len(old) + 1 and [
+        each.names for each in own if not each.wrong and each.first <= moved < each.last
+    ] == [[name]]
 
 
 def _text(path: str, data: bytes) -> _Text | None:

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs" / "architecture.svg"
 ROOMS = (
     "cli/",
+    "server/",
     "api/",
     "verify/",
     "report/",

@@ -262,6 +262,21 @@ def _names(context: click.Context, parameter: click.Parameter, begun: str) -> li
 
 
 @cli.command()
+def server() -> None:
+    """Serve an editor that speaks the Language Server Protocol.
+
+    The editor starts it, and talks to it over standard input and output. Needs `pip install 'cudafix[server]'`.
+    """
+    try:
+        from cudafix.server import language_server
+    except ModuleNotFoundError as error:
+        if error.name not in ("lsprotocol", "pygls"):
+            raise
+        raise click.ClickException("`server` needs `pygls`: pip install 'cudafix[server]'") from None
+    language_server.run()
+
+
+@cli.command()
 @click.argument("name", required=False, shell_complete=_names)
 def explain(name: str | None) -> None:
     """Print the page of a codemod or a refusal.

@@ -12,6 +12,7 @@ from typing import Any
 from cudafix import codemod
 from cudafix.findings import ASSUMPTIONS, Runs, Safety
 from cudafix.models import api
+from cudafix.project import config
 from cudafix.refusals import REFUSALS
 from cudafix.report import suppressions
 from cudafix.report.listing import Level
@@ -93,11 +94,15 @@ def configuration() -> Schema:
         },
         "default_stream": stream,
         "exclude": _strings("patterns in .gitignore syntax, relative to this file"),
+        "fail_on": {
+            "description": "what makes `check` fail",
+            "type": "array",
+            "items": _one_of(sorted(config.FAIL_ON)),
+        },
         "guard": {"description": "below 11.2, put each edit behind a check of the version", "type": "boolean"},
         "ignore": {"description": "results that stay, and why", "type": "array", "items": ignored},
         "overrides": {"description": "what holds for some files", "type": "array", "items": override},
         "paths": _strings("files and folders to work on, relative to this file"),
-        "pool_pairs": _one_of(["all", "churn"], "which pairs raise what a pool keeps"),
         "pool_setup": {"description": "the header whose function sets up pools", "type": "string"},
         "pool_threshold": {
             "description": "what a pool keeps: `max`, `keep` (the driver's default: nothing), or a size",

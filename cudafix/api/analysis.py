@@ -38,8 +38,8 @@ Proving: TypeAlias = AbstractContextManager[tuple[Callable[[int, int], None], "E
 
 class Means(NamedTuple):
     """How proofs are made, which does not matter for the result: on how many processes of this machine; where those of
-    earlier runs are kept, None: nowhere; what is asked for where one has to be made; and for how many seconds, None: for
-    as long as it takes.
+    earlier runs are kept, None: nowhere; what is asked for where one has to be made; and for how many seconds (None: as
+    long as it takes).
     """
 
     jobs: int = 1
@@ -181,9 +181,7 @@ def _report(files: Files, settings: Config, means: Means, focus: Collection[str]
         from cudafix.pipeline import driver
 
         with means.proving() as (progress, executor):
-            report = driver.analyze(
-                files, settings, means.jobs, means.cache, progress, executor, means.seconds, focus
-            )
+            report = driver.analyze(files, settings, means.jobs, means.cache, progress, executor, means.seconds, focus)
         found = {key: report}
         if means.cache is not None and not found[key].problems:
             means.cache.put_entries(found)

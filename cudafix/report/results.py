@@ -54,11 +54,11 @@ class Clause(NamedTuple):
 class Result:
     """A finding, or a refusal: a site that stays as it is.
 
-    `rule` is the name of a codemod or of a refusal (`cudafix explain`); `fails`: `check` does not pass with it. `offset`
-    is where the region starts, in bytes of the file. `edits` land all or not at all, with those of all results of the
-    same `group` (if it is not 0); `chosen`: `apply` makes them. `suppressed` is the reason that a
-    comment or the configuration gives. Of a refusal, `unlock` says what would let the site move, and `safety` is None.
-    `proof` is there if it was asked for.
+    `rule` is the name of a codemod or of a refusal (`cudafix explain`); `fails`: `check` exits with code 1. `offset` is
+    where the region starts, in bytes of the file. `edits` land all or not at all, with those of all results of the
+    same `group` (if it is not 0); `chosen`: `apply` makes them. `suppressed` is the reason that a comment or the
+    configuration gives. Of a refusal, `unlock` says what would let the site move, and `safety` is None. `proof` is
+    there if it was asked for.
     """
 
     rule: str

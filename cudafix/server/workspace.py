@@ -84,7 +84,7 @@ class Workspace:
         names = [named(real, here) for real in opened]
         found = self._found_in(project, {named(real, here): text for real, text in texts.items()})
         settings = replace(found.settings, certificates=proofs)
-        report = Report.of(analysis.analyse(found._replace(settings=settings), self._means, names))
+        report = Report.of(analysis.analyse(found._replace(settings=settings), self._means, names), settings)
         if report.problems:
             self.forget()  # a file is not what it was: another look may tell more
         return report

@@ -25,7 +25,14 @@ _SITE = re.compile(rb"cudaMalloc(?=\()(.*)")
 
 
 def analyze(
-    files: Mapping[str, bytes], config: Config, jobs: int, cache: Cache | None, progress: object, executor: object
+    files: Mapping[str, bytes],
+    config: Config,
+    jobs: int,
+    cache: Cache | None,
+    progress: object,
+    executor: object,
+    seconds: float | None = None,
+    focus: object = None,
 ) -> Report:
     """One site for each `cudaMalloc(`; the words after it on its line say what to find there."""
     findings: list[Finding] = []

@@ -54,7 +54,6 @@ def test_a_configuration_that_is_read_fits(path: Path) -> None:
         "cuda = 11.0",
         "guard = 'yes'",
         "pool_threshold = '64 MB'",
-        "pool_pairs = 'once'",
         "default_stream = 'new'",
         "check_macros = ['a b']",
         "codemods = { no_such = true }",

@@ -121,7 +121,7 @@ def assigned(function: ir.Function) -> frozenset[str]:
 def numbers(loop: ir.Loop) -> tuple[ir.Expr, ...]:
     """The places whose numbers say which rounds a canonical loop has: its bounds, and what its head reads."""
     read = [place for s in loop.condition if isinstance(s, ir.HostAccess) for place in s.reads]
-    return tuple(dict.fromkeys((*loop.bounds, *loop.reads, *read)))
+    return (*loop.bounds, *dict.fromkeys(place for place in (*loop.reads, *read) if place not in loop.bounds))
 
 
 def is_assigned_elsewhere(program: Program, function: ir.Function, place: ir.Expr) -> bool:

@@ -311,7 +311,7 @@ REFUSALS: dict[str, Page] = {
         "Calls are followed into the functions that they reach, and loops are run to a fixpoint. Past a fixed number "
         "of steps the rest counts as unknown, and unknown code may use the buffer on any stream. A site in a header or "
         "source that many programs have has to be proved for all of them; past a fixed number of files it stays. With "
-        "`--time-limit`, so does what is not proved by then.",
+        "`--proof-limit`, so does what is not proved by then.",
         "The limit is on whole programs (from the function that is shown, where one is), not on the function with the "
         "pair. Check the file by itself (`cudafix check FILE`): then only what it includes is followed. If that is "
         "refused too, nothing can be done on the side of the code.",

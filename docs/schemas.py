@@ -130,6 +130,7 @@ def report() -> Schema:
     shared = {
         "rule": _one_of(rules, "a codemod or a refusal: `cudafix explain NAME`"),
         "level": _one_of([level.value for level in Level]),
+        "fails": {"description": "whether `check` fails with it", "type": "boolean"},
         "path": {"description": "from the repository", "type": "string"},
         **at,
         "message": text,

@@ -41,7 +41,7 @@ class Options(NamedTuple):
     jobs: int | None
     executor: str | None
     no_cache: bool
-    time_limit: int | None
+    proof_limit: int | None
 
     @property
     def processes(self) -> int:
@@ -81,7 +81,7 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes to use.  [default: one per core]"),
         click.option("--executor", metavar="dask:ADDRESS", help="Prove on the workers of this Dask scheduler."),
         click.option(
-            "--time-limit",
+            "--proof-limit",
             type=click.IntRange(min=1),
             metavar="SECONDS",
             help="Do without what is not proved by then; the next run goes on there.",
@@ -139,7 +139,7 @@ def look_again(files: Mapping[str, bytes], options: Options, settings: Config) -
 
 def means_of(options: Options) -> analysis.Means:
     """How the proofs are made."""
-    return analysis.Means(options.processes, options.cache(), functools.partial(proving, options), options.time_limit)
+    return analysis.Means(options.processes, options.cache(), functools.partial(proving, options), options.proof_limit)
 
 
 @contextmanager

@@ -63,8 +63,8 @@ def check(options: Options, shard: str | None, proofs: str | None, stdin_filenam
     """
     if (shard is None) != (proofs is None):
         raise click.UsageError("`--shard I/N` and `--proofs FILE` go together")
-    if shard is not None and options.time_limit is not None:
-        raise click.UsageError("a shard is proved as a whole: `--time-limit` is for runs that report")
+    if shard is not None and options.proof_limit is not None:
+        raise click.UsageError("a shard is proved as a whole: `--proof-limit` is for runs that report")
     if shard is not None and proofs is not None:
         _prove_shard(options, shard, proofs)
         return

@@ -9,19 +9,20 @@ import click
 GROUPS = (
     ("The program", ("--build", "--run", "--launcher", "--copy")),
     ("What is compared", ("--exit", "--output", "--compare", "--ignore", "--tolerance")),
-    ("Selection", ("--only", "--except", "--unsafe", "--since", "--config")),
+    ("Selection", ("--only", "--except", "--unsafe", "--since", "--stdin-filename", "--config")),
     ("Writing", ("--interactive", "--allow-dirty")),
     ("Output", ("--format", "--quiet", "--statistics", "--fail-on", "--html")),
     ("Baseline and suppressions", ("--baseline", "--update-baseline", "--prune-baseline", "--fix-suppressions")),
     ("Runs", ("--rounds", "--mutants", "--schedules", "--stale", "--time-limit", "--build-limit", "--output-limit")),
     ("Another machine", ("--export", "--import", "--save-case")),
-    ("Speed", ("--jobs", "--gpu-jobs", "--no-cache", "--executor", "--shard", "--proofs")),
+    ("Speed", ("--jobs", "--gpu-jobs", "--proof-limit", "--no-cache", "--executor", "--shard", "--proofs")),
 )
 """The options of all commands by their long names, in the order of the help. A command has those that it has."""
 SECTIONS = (
     ("Start", ("demo", "init", "explain")),
     ("Migrate", ("check", "diff", "apply", "undo")),
     ("Prove and measure", ("prove", "verify", "merge")),
+    ("Editors", ("server",)),
 )
 _CACHE = ("CUDAFIX_CACHE_DIR", "Where proofs of earlier runs are kept, not the user's cache folder.")
 _STATE = ("CUDAFIX_STATE_DIR", "Where the record for `undo` is kept, not the user's state folder.")
@@ -50,6 +51,7 @@ EXAMPLES = {
     "merge": (("cudafix merge shard-*.proofs", "after `check --shard I/N --proofs FILE`"),),
     "init": (("cudafix init", "then look at `paths`"),),
     "demo": (("cudafix demo | less -R", "it fits on a screen of 50 lines"),),
+    "server": (("cudafix server", "as the command of a language server, in the settings of the editor"),),
     "explain": (
         ("cudafix explain needs_device_sync", "why a pair is refused, and what unlocks it"),
         ("cudafix explain", "all names"),
@@ -66,6 +68,7 @@ ENVIRONMENT = {
     "verify": (_CACHE, ("CUDA_HOME, CUDA_PATH", "Where nvcc is, if not on `PATH`."), _COLOUR),
     "merge": (_CACHE,),
     "demo": (_COLOUR,),
+    "server": (_CACHE,),
     "explain": (_COLOUR,),
 }
 _WIDEST = 52  # columns of an example

@@ -21,7 +21,7 @@ from cudafix.project.files import CANDIDATE, ChangedError, FailedError, Files
 NAME = "internal_error"
 UNREAD, NOT_PARSED = "unreadable_file", "parse_error"
 OUT_OF_TIME = "budget"
-_MORE_TIME = "Run it again, with a larger `--time-limit` or without: what was proved by then is not proved again."
+_MORE_TIME = "Run it again, with a larger `--proof-limit` or without: what was proved by then is not proved again."
 _KILLED = "a worker process was killed, by the system for want of memory perhaps; `-j 1` uses none"
 
 

@@ -63,7 +63,7 @@ def test_only_what_is_selected_is_written(tree: Path, capsys: pytest.CaptureFixt
     code, said = applied(selection(fix("single/main.cu", 39, 11)), capsys)
     assert code in (0, None), said
     assert changed(tree) == {"single/main.cu"}
-    assert "left: not selected" in said
+    assert "left alone); `cudafix check` says why" in said
 
 
 def test_a_fix_that_rests_on_an_assumption_is_taken_when_it_is_selected(

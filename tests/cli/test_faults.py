@@ -122,7 +122,7 @@ def test_no_room_for_the_output(tree: Path, arguments: str) -> None:
 
 
 @pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)], ids=["input", "output", "errors", "all three"])
-@pytest.mark.parametrize(("command", "code"), [("check", 1), ("check --format json", 1), ("diff", 0), ("apply", 0)])
+@pytest.mark.parametrize(("command", "code"), [("check", 0), ("check --format json", 0), ("diff", 0), ("apply", 0)])
 def test_a_standard_stream_that_is_closed_leads_nowhere(
     tree: Path, command: str, code: int, closed: tuple[int, ...]
 ) -> None:
@@ -246,7 +246,7 @@ def test_clocks_may_jump(tree: Path, shift: int) -> None:
     """A file that changed is analysed anew, whatever its time says."""
     path = tree / "a.cu"
     status = path.stat()
-    assert cudafix("check").code == 1
+    assert cudafix("check").code == 0
     path.write_bytes(SOURCE.replace(b"cudaFree(", b"hidden__("))
     assert path.stat().st_size == status.st_size
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + shift * 10**9))
@@ -306,7 +306,7 @@ def test_a_program_that_fails_inside_is_refused_and_the_others_are_decided(tree:
     assert "internal_error" in run.out.decode()
     assert "a.cu" in run.out.decode()
     assert run.err.splitlines()[-1].startswith("cudafix: b.cu: internal error: RecursionError (too deep) at ")
-    assert cudafix("check").code == 1, "what failed is not remembered"
+    assert cudafix("check").code == 0, "what failed is not remembered"
     assert cudafix("apply", "--no-cache", before=patched).code == 2
     assert [path.name for path in sorted(tree.iterdir()) if path.read_bytes() != SOURCE] == ["a.cu"]
 
@@ -378,7 +378,7 @@ def test_any_name_of_a_file_works(tree: Path) -> None:
         Path(os.fsdecode(name)).write_bytes(SOURCE)
     for arguments in ([], *(["--format", form] for form in ("json", "sarif", "github", "gitlab", "junit"))):
         run = cudafix("check", *arguments)
-        assert (run.code, run.err.count("\n")) == (1, 2 * bool(arguments))  # the summary
+        assert (run.code, run.err.count("\n")) == (0, 2 * bool(arguments))  # the summary
     assert cudafix("diff", "--html", "../page.html").code == 0
     shown = cudafix("diff")
     assert cudafix("apply").code == 0
@@ -399,7 +399,7 @@ def test_a_loop_of_links_is_not_followed(tree: Path) -> None:
     (tree / "two").symlink_to("one")
     (tree / "self.cu").symlink_to("self.cu")
     assert list(discovery.discover(["."], Config()).files) == ["a.cu"]
-    assert cudafix("check").code == 1
+    assert cudafix("check").code == 0
     assert one_line(cudafix("check", "one")) == "cudafix: one: a symbolic link that leads nowhere"
     assert one_line(cudafix("check", "self.cu")) == "cudafix: self.cu: a symbolic link that leads nowhere"
 
@@ -434,7 +434,7 @@ def test_what_is_not_analysed_is_one_line_and_the_rest_is_decided(tree: Path, co
 
 def test_brackets_in_literals_and_comments_do_not_nest(tree: Path) -> None:
     (tree / "a.cu").write_bytes(SOURCE + b'const char *opening = "' + b"(" * 2000 + b'"; // ' + b"{" * 2000 + b"\n")
-    assert cudafix("check").code == 1
+    assert cudafix("check").code == 0
 
 
 MAIN = b"int main()\n{"

@@ -280,7 +280,7 @@ template <class... T> struct over : T... { using T::operator()...; }; template <
 std::any a = 3; if (a.has_value()) n = std::any_cast<int>(a);
 std::expected<int, std::string> ex = 3; if (ex) n = *ex;
 auto [q, r] = std::div(7, 2); n = q + r;
-if (auto [it, ok] = std::set<int>{}.insert(3); ok) n = 1;
+std::set<int> seen; if (auto [it, ok] = seen.insert(3); ok) n = 1;
 if (int x = n + 1; x > 3) n = x;
 switch (int x = n; x) { case 1: n = 2; [[fallthrough]]; default: break; }
 [[maybe_unused]] int unused = 3; [[likely]] n++;
@@ -572,10 +572,12 @@ def test_a_check_that_is_a_plain_if_around_the_lines_for_the_pool(body: str) -> 
 __global__ void k(int *p) {{ p[0] = 1; }}
 void work(int *h) {{
     int *d;
-    CHECK(cudaMalloc(&d, 4));
-    k<<<1, 1>>>(d);
-    CHECK(cudaMemcpy(h, d, 4, cudaMemcpyDeviceToHost));
-    CHECK(cudaFree(d));
+    for (int i = 0; i < 9; i++) {{
+        CHECK(cudaMalloc(&d, 4));
+        k<<<1, 1>>>(d);
+        CHECK(cudaMemcpy(h, d, 4, cudaMemcpyDeviceToHost));
+        CHECK(cudaFree(d));
+    }}
 }}
 """
     files = {"a.cu": source.encode()}
@@ -600,10 +602,12 @@ def test_the_lines_for_the_pool_stand_in_front_of_a_clock_that_times_a_call(befo
 __global__ void k(int *p) {{ p[0] = 1; }}
 void work(int *h) {{
     int *d;
-    cudaMalloc(&d, 4);
-    k<<<1, 1>>>(d);
-    cudaMemcpy(h, d, 4, cudaMemcpyDeviceToHost);
-    cudaFree(d);
+    for (int i = 0; i < 9; i++) {{
+        cudaMalloc(&d, 4);
+        k<<<1, 1>>>(d);
+        cudaMemcpy(h, d, 4, cudaMemcpyDeviceToHost);
+        cudaFree(d);
+    }}
 }}
 int main() {{
     int h;
@@ -656,15 +660,17 @@ def test_a_check_over_several_lines_is_one_line_around_the_lines_for_the_pool() 
 __global__ void k(int *p) { p[0] = 1; }
 int main() {
     int *d;
-    CHECK(
-        cudaMalloc(
-            &d, 4
-        )
-    );
-    k<<<1, 1>>>(d);
-    CHECK(
-        cudaFree(d)
-    );
+    for (int i = 0; i < 9; i++) {
+        CHECK(
+            cudaMalloc(
+                &d, 4
+            )
+        );
+        k<<<1, 1>>>(d);
+        CHECK(
+            cudaFree(d)
+        );
+    }
     return 0;
 }
 """

@@ -796,7 +796,7 @@ K! | for (;;) { if (argc++ > 3) break; else continue; } return t[0];
 K! | while (argc--) if (argc == 2) return t[argc]; else if (argc == 1) break;
 K! | do { argc--; } while (argc > 0 && t[0]);
 K! | return argc > 1 ? 0 : t[0];
-K! | return argc || t[0];
+K! | return argc or t[0];
 K! | return (argc, t)[0];
 K! | return t ? *t : 0;
 K! | return argc[t];

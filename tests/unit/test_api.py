@@ -123,11 +123,11 @@ def test_standard_input_is_the_text_of_a_file(tree: Path) -> None:
         return ran.returncode, ran.stdout.decode(), ran.stderr.decode()
 
     for paths in ((), ("src/refused.cu",), ("src",)):
-        code, out, _ = check("--stdin-filename", "src/refused.cu", "-q", "--fail-on", "once", *paths)
+        code, out, _ = check("--stdin-filename", "src/refused.cu", "-q", "--fail-on", "defects,once", *paths)
         assert code == 1
         assert "src/refused.cu:4:5: stream_ordered_pairs" in out
         assert ("src/race.cu" in out) == (paths == ("src",))
-    assert check("--stdin-filename", "src/new.cu", "-q", "--fail-on", "once")[1].startswith(
+    assert check("--stdin-filename", "src/new.cu", "-q", "--fail-on", "defects,once")[1].startswith(
         "src/new.cu:4:5: stream_ordered_pairs"
     )
     code, _, error = check("--stdin-filename", "src/refused.txt")

@@ -82,7 +82,10 @@ def stores_at_the_end(methods: Mapping[str, cst.FunctionDef]) -> bool:
 def _stores(node: cst.CSTNode, this: str, outside: Collection[str]) -> bool:
     match node:
         case cst.AssignTarget(target=target) | cst.AugAssign(target=target) | cst.AnnAssign(target=target):
-            return any(_is_of_others(part, this, outside) for part in _parts(target))
+            starred = isinstance(target, cst.Tuple | cst.List) and any(
+                isinstance(one, cst.StarredElement) for one in target.elements
+            )
+            return starred or any(_is_of_others(part, this, outside) for part in _parts(target))
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))):
             return name in _PUTS
         case cst.Call(func=cst.Name(value="setattr")):

@@ -100,8 +100,8 @@ class Loops(Branches):
                 header, made_of = None, ()
             else:
                 index = header.index
-                text = self.marked(text, words) if not sizes else text
                 variables = [word for word in _VARIABLE.findall(text) if isinstance(self.local(word), Var)]
+                text = self.marked(text, words) if not sizes else text
         places = tuple(place for word in variables if isinstance(place := self.local(word), Var))
         made = ir.Loop(
             body, self.span(node), before, after if index is None else (), index,

@@ -85,6 +85,7 @@ _ON_RANGES = (_ASSIGNING - {"ref", "tie", "forward_as_tuple"}) | frozenset(
     "uninitialized_move uninitialized_move_n uninitialized_default_construct uninitialized_value_construct destroy "
     "destroy_n destroy_at construct_at".split()
 )
+_WHOLES = re.compile(r"(?<![\w.>:])[A-Za-z_]\w*(?!\w|\s*(?:\.|->|::))")  # names of no object of which a part is meant
 # those that take references
 _REFERS = COMPARING | _ASSIGNING
 _OF_EXPRESSION = re.compile(r"(?:decltype|(?:__)?typeof(?:__)?)\b")
@@ -933,7 +934,7 @@ class Objects(Expressions):
         self._deduced_from_words(node, callee, len(values))
         on_ranges = callee.removeprefix("std::") in _ON_RANGES and len(values) > 1
         if on_ranges and (arguments := node.child_by_field_name("arguments")) is not None:
-            named = (self.resolve(word, node) for word in set(WORDS.findall(self.raw(arguments))))  # `std::begin(a)`
+            named = (self.resolve(word, node) for word in set(_WHOLES.findall(self.raw(arguments))))  # `std::begin(a)`
             classes = (index.class_of(element_type(self.type_of(one)).rstrip(" *&")) for one in named)
             made = {cls.constructor for cls in classes if cls is not None}
             self.file.deduced |= made

@@ -166,30 +166,34 @@ def selected(files: Files, report: Report, settings: Config) -> Analysis:
 
 def known(files: Files, settings: Config, cache: Cache | None) -> Report | None:
     """What an earlier run has found in these files; None where nothing is kept, or something has changed since."""
-    if cache is None:
-        return None
-    key = asked.of_files("run", settings, files, files, settings.certificates)
-    return cache.reports([key]).get(key)
+    return _kept(_key(files, settings), cache)
+
+
+def _key(files: Files, settings: Config, focus: Collection[str] | None = None) -> bytes:
+    more = settings.certificates if focus is None else (settings.certificates, focus)
+    return asked.of_files("run", settings, files, files, more)
+
+
+def _kept(key: bytes, cache: Cache | None) -> Report | None:
+    return cache.reports([key]).get(key) if cache is not None else None
 
 
 def _report(files: Files, settings: Config, means: Means, focus: Collection[str] | None) -> Report:
     """What is found; that of an earlier run if nothing has changed since, without the parsers and the engine."""
-    more = settings.certificates if focus is None else (settings.certificates, focus)
-    key = asked.of_files("run", settings, files, files, more)
-    found = means.cache.reports([key]) if means.cache is not None else {}
-    if key not in found:
+    key = _key(files, settings, focus)
+    report = _kept(key, means.cache)
+    if report is None:
         from cudafix.pipeline import driver
 
         with means.proving() as (progress, executor):
             report = driver.analyze(files, settings, means.jobs, means.cache, progress, executor, means.seconds, focus)
-        found = {key: report}
-        if means.cache is not None and not found[key].problems:
-            means.cache.put_entries(found)
+        if means.cache is not None and not report.problems:
+            means.cache.put_entries({key: report})
     if files.unread():
         from cudafix.project import failures
 
-        return failures.of_unread(files, found[key])
-    return found[key]
+        return failures.of_unread(files, report)
+    return report
 
 
 def with_texts(found: Found, texts: Mapping[str, bytes]) -> Found:

@@ -14,6 +14,7 @@ from cudafix import ir
 from cudafix.ir import blocks_of
 from cudafix.ir.link import Program
 from cudafix.ordering.interpreter.program import Key, key_of
+from cudafix.rewrite.own_events import is_inside
 from cudafix.rewrite.pool_setup import is_in_macro
 from cudafix.rewrite.statements import usual_check
 
@@ -43,7 +44,7 @@ class Loops:
         that have the statement do not agree on them.
         """
         if key not in self._found:
-            chains = [chain for f in self._around(key) if (chain := _around(f.body, key)) is not None]
+            chains = [chain for f in self._around(key) if (chain := _chain(f.body, key)) is not None]
             agreed = len({tuple(loop.span for loop in chain) for chain in chains}) == 1
             self._found[key] = tuple(map(self._behind, filter(self._has_room_behind, chains[0]))) if agreed else ()
         return self._found[key]
@@ -54,14 +55,14 @@ class Loops:
             stmt.var
             for function in self._around(key_of(loop))
             for stmt in ir.walk(function.body)
-            if isinstance(stmt, ir.Declare) and _is_inside(key_of(stmt), loop.span)
+            if isinstance(stmt, ir.Declare) and is_inside(key_of(stmt), loop.span)
         }
         named = {part for part in ir.variables(expr) if isinstance(part, ir.Var)}
         return not any(var in inside or var == loop.index or var.name.startswith("%") for var in named)
 
     def _around(self, key: Key) -> Iterator[ir.Function]:
         """The functions in whose text a statement is."""
-        return (f for f in self._functions[key.path].values() if _is_inside(key, f.span))
+        return (f for f in self._functions[key.path].values() if is_inside(key, f.span))
 
     def _behind(self, loop: ir.Loop) -> Behind:
         check = usual_check(self._around(key_of(loop)), self.files[loop.span.path])
@@ -79,16 +80,12 @@ class Loops:
         )
 
 
-def _is_inside(key: Key, span: ir.Span) -> bool:
-    return key.path == span.path and span.start <= key.start < span.end
-
-
-def _around(block: ir.Block, key: Key) -> tuple[ir.Loop, ...] | None:
+def _chain(block: ir.Block, key: Key) -> tuple[ir.Loop, ...] | None:
     """The loops of a block that hold a call or a launch, the outermost first; None if it is not in there."""
     for stmt in block:
         if isinstance(stmt, ir.Call | ir.Launch) and key_of(stmt) == key:
             return ()
         for inner in blocks_of(stmt):
-            if (found := _around(inner, key)) is not None:
+            if (found := _chain(inner, key)) is not None:
                 return (stmt, *found) if isinstance(stmt, ir.Loop) else found
     return None

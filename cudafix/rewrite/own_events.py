@@ -89,11 +89,12 @@ class OwnEvents:
 
 def _around(program: Program, stmt: ir.Stmt) -> ir.Function | None:
     """The method whose text a statement is in: not a lambda, which may outlive the object."""
-    found = [f for f in program.functions() if _is_inside(stmt.span, f.span)]
+    found = [f for f in program.functions() if is_inside(stmt.span, f.span)]
     return found[0] if len(found) == 1 else None
 
 
-def _is_inside(inner: ir.Span, outer: ir.Span) -> bool:
+def is_inside(inner: ir.Span | Key, outer: ir.Span) -> bool:
+    """Whether a place begins in another one."""
     return inner.path == outer.path and outer.start <= inner.start < outer.end
 
 
@@ -179,9 +180,9 @@ def _is_whole(stmt: ir.Stmt, function: ir.Function) -> bool:
         return (
             _may_insert(stmt)
             and not (stmt.site.needs_braces or stmt.site.needs_do)
-            and _is_inside(stmt.site.span, function.span)
+            and is_inside(stmt.site.span, function.span)
         )
-    if not isinstance(stmt, ir.If) or not _is_inside(stmt.span, function.span):
+    if not isinstance(stmt, ir.If) or not is_inside(stmt.span, function.span):
         return False
     checked = (s.site.span for s in function.body if isinstance(s, ir.Call | ir.Launch))
-    return not any(_is_inside(stmt.span, site) for site in checked)  # the check of a status is no statement of its own
+    return not any(is_inside(stmt.span, site) for site in checked)  # the check of a status is no statement of its own

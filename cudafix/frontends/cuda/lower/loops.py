@@ -85,7 +85,6 @@ class Loops(Branches):
         kept, self.blocked = self.blocked, self.blocked or "in the head of a loop"
         after = self.collect(lambda: self._discard(step)) if step is not None else ()
         self.blocked = kept
-        index: Var | None = None
         variables: list[str] = []
         text = ""
         if header is not None:
@@ -99,9 +98,9 @@ class Loops(Branches):
             ):
                 header, made_of = None, ()
             else:
-                index = header.index
                 variables = [word for word in _VARIABLE.findall(text) if isinstance(self.local(word), Var)]
                 text = self.marked(text, words) if not sizes else text
+        index = header.index if header is not None else None
         places = tuple(place for word in variables if isinstance(place := self.local(word), Var))
         made = ir.Loop(
             body, self.span(node), before, after if index is None else (), index,

@@ -348,8 +348,11 @@ def _or_unset(values: Values, holds: bool = False) -> Values:
 
 
 def _sole(path: Path, values: Values) -> Values:
-    """What may be written to a place, or not. How large a container is then is not known."""
-    return values | {OTHER} if path[-1:] == (_SIZE,) else values
+    """What may be written to a place, or not. What number is there then is not known, nor how large a container is: an
+    initializer that was not followed may have left any.
+    """
+    number = has_number(values) and not leading(values)
+    return values | {OTHER} if (number or path[-1:] == (_SIZE,)) and OTHER not in values else values
 
 
 def _perhaps(inner: Cells, holds: bool) -> Cells:

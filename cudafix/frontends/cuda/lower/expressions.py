@@ -614,8 +614,7 @@ class Expressions:
                 if expr.base.name == "this" and self.cls:
                     return self.cls
             if isinstance(expr.base, ir.Choice):
-                kinds = {self.type_of(Deref(one)) for one in expr.base.options}
-                return kinds.pop() if len(kinds) == 1 else ""
+                return self.type_of(ir.Choice(tuple(map(Deref, expr.base.options))))
             if isinstance(expr.base, Addr):
                 return self.type_of(expr.base.base)
             kind = self.type_of(expr.base)
@@ -633,6 +632,9 @@ class Expressions:
             return ""
         if isinstance(expr, Offset):
             return self.type_of(expr.base)
+        if isinstance(expr, ir.Choice):  # two objects of one class are one of it (C++17, 8.16 [expr.cond] 4, 5)
+            kinds = set(map(self.type_of, expr.options))
+            return kinds.pop() if len(kinds) == 1 else ""
         if isinstance(expr, Addr):
             inner = self.type_of(expr.base)
             return f"{inner}*" if inner.endswith("*") else f"{inner} *" if inner else ""

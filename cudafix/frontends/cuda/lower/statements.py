@@ -231,8 +231,12 @@ class Statements(Loops):
         self.made_of_unseen(node, self.gives, self.listed.get(node.id, (value,)))
         if OPTIONAL.match(self.gives):
             return self.held(value, node)
-        if cls is None or node.type != "initializer_list" or cls.constructor not in cls.methods:
+        if cls is None or node.type != "initializer_list":
             return self.made_of(node, self.gives, value)
+        if not self.file.index.has(cls, cls.constructor):
+            return value
+        if any(child.type == "initializer_pair" for child in node.children):
+            return self.unknown("an object whose class is not written", node)
         made = self.temporary(cls.name)
         self.build(node, made, cls, self.listed.get(node.id, ()))
         return made

@@ -126,6 +126,8 @@ class Variables(Blocks):
             if value is not None and value.type == "argument_list" and self._are_parameters(value):
                 self.unknown("a statement that declares a function", child)
                 continue
+            if "thread_local" in words:
+                self.file.of_each_thread(one.type)
             if one.parameters is not None and one.bindings:  # `auto &[a, b](x);`
                 self.unknown("a declaration that is not understood", child)
                 continue

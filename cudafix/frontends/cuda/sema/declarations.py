@@ -135,6 +135,13 @@ class Class:
         own = self.unions.get(name, {})
         return [other for other, at in self.unions.items() if any(own.get(n, m) != m for n, m in at.items())]
 
+    def compares_by_parts(self, operator: str) -> bool:
+        """Whether the compiler writes this comparison: `==` also beside a `<=>` that it writes (C++20, 11.10.1
+        [class.compare.default] 4).
+        """
+        beside = operator == "operator==" and operator not in self.methods and "operator<=>" in self.compared
+        return beside or operator in self.compared
+
     @property
     def constructor(self) -> str:
         return self.name.rpartition("::")[2]

@@ -806,9 +806,9 @@ class Calls(Initializers):
         call: ir.Call | ir.If = ir.Call(
             callee, values, span, name_span, span.end - 1, site, spans, receiver, result, look, template_args
         )
-        for given, at in self._of_other_lengths(callee, listed, values, spans):
+        for given, places in self._of_other_lengths(callee, listed, values, spans):
             other = ir.Call(
-                callee, given, span, name_span, span.end - 1, site, at, receiver, result, look, template_args
+                callee, given, span, name_span, span.end - 1, site, places, receiver, result, look, template_args
             )
             call = ir.If(ir.Test("other", None, "the length of a pack"), (other,), (call,), span)
         self.emit(call)

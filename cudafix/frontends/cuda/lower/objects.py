@@ -820,7 +820,7 @@ class Objects(Expressions):
         the members, and their elements (C++20, 11.10.1 [class.compare.default] 6).
         """
         bases = [base for name, base, _ in self.file.index.parts(cls) if not name]
-        parts = [tuple(self._as_base(node, value, base) for value in values) for base in bases]
+        parts: list[tuple[Expr, ...]] = [tuple(self._as_base(node, one, base) for one in values) for base in bases]
         for name, kind in cls.fields.items():
             members: tuple[Expr, ...] = tuple(Field(value, name) for value in values)
             if elements(kind)[1]:

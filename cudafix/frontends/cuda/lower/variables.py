@@ -222,9 +222,11 @@ class Variables(Blocks):
                 var = self.declare(self.raw(binding), self.type_of(part), binding, reference=True)
                 self.emit(ir.Assign(var, part.base, self.span(node)))  # of a copy: what it refers to is none
                 continue
-            var = self.declare(self.raw(binding), self.type_of(part) if known else "", binding, one.reference)
-            value = Addr(part) if one.reference else part if known else opaque(part)
-            if one.reference and not known and is_temporary(place):  # or one of the references that `std::tie` made
+            # a part that is a reference is what it refers to, of a copy too (C++17, 11.5 [dcl.struct.bind] 3)
+            refers = one.reference or (not known and self._may_name_others(one, place))
+            var = self.declare(self.raw(binding), self.type_of(part) if known else "", binding, refers)
+            value = Addr(part) if refers else part if known else opaque(part)
+            if refers and not known:
                 value = ir.Choice((value, place))
             self.emit(ir.Assign(var, value, self.span(node)))
 

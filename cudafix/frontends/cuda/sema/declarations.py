@@ -358,13 +358,15 @@ class Declarations:
         )
 
     def _classes_of(self, words: Iterable[bytes]) -> Iterator[str]:
-        """The constructors of the classes that these words name, be it in the body of a function."""
-        local = {name for known in self.local.values() for name in known}
+        """The constructors of the classes that these words may name, in whatever scope they stand."""
+        inner = {name for known in self.local.values() for name in known}
+        outer = self.visible.classes.values() if self.visible is not None else ()
+        inner |= {cls.constructor for cls in (*self.classes.values(), *outer)}
         for word in words:
             name = word.decode("utf-8", "replace")
             if (cls := self.class_of(name)) is not None:
                 yield cls.constructor
-            elif name in local:
+            if name in inner:
                 yield name
 
     def is_type(self, name: str) -> bool:

@@ -80,6 +80,7 @@ def repository(tmp_path: Path) -> Path:
         ("vendor.github-actions", "action.yml"),
         ("vendor.github-workflows", "docs/ci/github.yml"),
         ("vendor.github-workflows", ".github/workflows/ci.yml"),
+        ("vendor.github-workflows", ".github/workflows/release.yml"),
         ("vendor.gitlab-ci", "docs/ci/gitlab.yml"),
         ("vendor.github-issue-config", ".github/ISSUE_TEMPLATE/config.yml"),
         *(("vendor.github-issue-forms", f".github/ISSUE_TEMPLATE/{name}.yml") for name in ISSUES),
@@ -89,6 +90,11 @@ def test_it_fits_the_schema(schema: str, file: str) -> None:
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(ROOT / file)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout
+
+
+def test_what_is_installed_migrates_a_program_and_takes_that_back(tmp_path: Path) -> None:
+    run = bash(str(ROOT / ".ci" / "smoke"), tmp_path)
+    assert run.returncode == 0, run.stdout + run.stderr
 
 
 def action(folder: Path, **inputs: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:

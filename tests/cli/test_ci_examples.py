@@ -92,11 +92,6 @@ def test_it_fits_the_schema(schema: str, file: str) -> None:
     assert run.returncode == 0, run.stdout
 
 
-def test_what_is_installed_migrates_a_program_and_takes_that_back(tmp_path: Path) -> None:
-    run = bash(str(ROOT / ".ci" / "smoke"), tmp_path)
-    assert run.returncode == 0, run.stdout + run.stderr
-
-
 def action(folder: Path, **inputs: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
     """Run the action; what it did, and the log that it leaves for code scanning."""
     install, check = read("action.yml")["runs"]["steps"]

@@ -336,7 +336,7 @@ function said(item) {
   note.value = item.comment;
   const fit = () => {
     note.rows = Math.min(note.value.split("\n").length, 12);
-    made.classList.toggle("empty", !note.value && !item.approved);
+    made.classList.toggle("unsaid", !note.value && !item.approved);
   };
   note.addEventListener("input", () => { item.comment = note.value.trim(); fit(); marked(item); changed(); });
   const made = h("div", { class: "say" }, button, note);

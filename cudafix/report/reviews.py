@@ -126,7 +126,7 @@ def _comment(path: str, first: int, last: int, body: str) -> dict[str, Any]:
 
 
 def _said(entry: Entry) -> str:
-    return f"**{entry.rule}**: {whole_message(entry)}"
+    return f"**{entry.rule}** (line {entry.region.line}): {whole_message(entry)}"
 
 
 def _elsewhere(entry: Entry) -> str:

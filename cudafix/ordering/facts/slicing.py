@@ -31,6 +31,7 @@ from cudafix.ordering.facts.plain import (
     is_own_array,
     may_be_array,
     may_lead,
+    number_type,
     stored_as_bytes,
 )
 
@@ -50,6 +51,7 @@ _ON_THE_HOST = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.READ,
 _OWNERS = re.compile(r"(?:ptr|optional)\s*<", re.IGNORECASE)  # what they hold is destroyed where no call is written
 _LIBRARIES = ("std::", "::std::", "thrust::", "::thrust::")  # nobody else defines functions there
 
+_TIMES = re.compile(r"(?:std::)?chrono::\w+(?:<.*>|::time_point|::duration)?")  # made of numbers (C++17, 23.17 [time])
 _HALVES = frozenset(("half", "__half", "__nv_bfloat16"))
 _OWN_ELEMENTS = re.compile(r"(?:std::)?(?:vector|array|deque|list|forward_list|set|multiset|optional|valarray)\s*<")
 _RESIZES = frozenset(
@@ -87,7 +89,8 @@ def _may_have_handles(kind: str) -> bool:
     """Whether an object of a type may have pointers, streams or events in it: no number, text or container of these."""
     plain = kind.removeprefix("const ").partition("[")[0].strip()
     container = ONE_NUMBER.fullmatch(plain) if _OWN_ELEMENTS.match(plain) else None
-    return (container.group(1) if container is not None else plain) not in PLAIN | _HALVES
+    kind = container.group(1) if container is not None else number_type(plain) or plain
+    return kind not in PLAIN | _HALVES and _TIMES.fullmatch(plain) is None
 
 
 def _may_be_addresses(expr: ir.Expr, function: ir.Function) -> bool:
@@ -304,8 +307,12 @@ class Slicer:
                 return True
             if isinstance(stmt.target, ir.Field) and stmt.target.name == ir.SIZE:
                 return False
+            if not _is_assigned_outside(stmt.target):
+                return False
             value = _is_null(stmt.value) or may_lead(stmt.value, function)
-            return _is_assigned_outside(stmt.target) and (value or self._may_hold_handles(stmt.target, function))
+            handles = self._may_hold_handles(stmt.target, function)
+            shared = isinstance(stmt.target, ir.Var) and stmt.target.name.removeprefix("::") in self._program.globals
+            return handles or (value and not shared)  # what a variable of a known type holds, that type says
         if isinstance(stmt, ir.HostAccess):
             return any(beside_elements(stmt.writes)) or any(
                 self._stores_a_number(place, function) for place in stmt.writes

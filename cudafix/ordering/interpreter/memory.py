@@ -175,6 +175,9 @@ def at(value: Value, key: str) -> Cell | None:
         root, path = value.cell
         if path and path[-1][0] == "at":
             base = path[-1][1]
+            if path[-2:-1] and path[-2][0] == "at" and key != "0":  # in which row of an array of arrays it ends
+                inner = next((n for n in range(len(path), 0, -1) if path[n - 1][0] != "at"), 0)
+                return root, (*path[:inner], *(("at", ANY),) * (len(path) - inner))
             return root, (*path[:-1], ("at", key if base == "0" else base if key == "0" else ANY))
         return root, path
     return None

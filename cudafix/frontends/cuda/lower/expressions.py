@@ -936,6 +936,8 @@ class Expressions:
         if isinstance(base, Const) or (counts and not is_number(self.type_of(index))):  # `0[p]`
             base, index = index, base
         given = self.overloaded(node, "[]", (base, index))
+        if isinstance(base, Addr) and isinstance(base.base, Field) and not is_number(self.type_of(base.base)):
+            return self.unknown("an element behind a member", node, (Addr(base.base.base),))
         return given if given is not None and is_temporary(given) else index_of(base, index)
 
     @staticmethod
@@ -1620,6 +1622,8 @@ class Expressions:
                 self.touch(node, place, write)
                 if not is_number(self.type_of(place)):
                     self.touch(node, deref(place), write)
+        for name in written.written:
+            self.store(self.resolve(name, node), opaque(*places), node)
         if not written.known:
             self.emit(ir.Unknown("inline assembly", self.span(node)))  # no word of it is C++
             return Opaque(())

@@ -371,6 +371,8 @@ class Statements(Loops):
                     if not idle:
                         self.unknown("an object that ends where it is caught", at)
                     var = self.declare(param.name, param.type, at) if param.name else self.temporary()
+                    if param.by_reference:  # the object may be of a class derived from it
+                        self.types[var.name] = f"{param.type} &"
                     cls = self.file.index.class_of(param.type) if not is_pointer(param.type) else None
                     if cls is not None and not param.by_reference and self.is_copied(cls):
                         self.build(at, var, cls, (Deref(self.temporary(f"{cls.name} *")),))

@@ -204,11 +204,6 @@ def _is_outside(place: ir.Expr) -> bool:
     return not isinstance(place, ir.Var) or "::" in place.name
 
 
-def _is_assigned_outside(place: ir.Expr) -> bool:
-    """The same of a place that is assigned to: also by a reference that a call has returned."""
-    return _is_outside(place) or (isinstance(place, ir.Var) and place.name.startswith("%"))
-
-
 class Slicer:
     """Slices the functions of a program, each once."""
 
@@ -299,20 +294,40 @@ class Slicer:
     def _has_consequence(self, function: ir.Function) -> bool:
         return any(self._is_consequence(stmt, function) for stmt in ir.walk(function.body))
 
-    def _is_consequence(self, stmt: ir.Stmt, function: ir.Function) -> bool:
-        if id(stmt) in self._outward or id(stmt) in self._moves:
+    def stores(self, function: ir.Function) -> bool:
+        """Whether a function, or one that it calls, stores an address, a handle or a number that may decide where
+        others see it, or gives code that is not seen what leads there.
+        """
+        return id(function) in self._program.reaching_those("stores", self._has_store)
+
+    def _has_store(self, function: ir.Function) -> bool:
+        return any(self._stores(s, function) or self._lets_store(s, function) for s in ir.walk(function.body))
+
+    def _lets_store(self, stmt: ir.Stmt, function: ir.Function) -> bool:
+        if isinstance(stmt, ir.Unknown):
             return True
+        if not isinstance(stmt, ir.Call) or self._program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
+            return False
+        if stmt.receiver is not None and self.method_by_name(stmt.callee, len(stmt.args)) is not None:
+            return False
+        if stmt.receiver is None and self._tables.lookup(stmt.callee, len(stmt.args)) is not None:
+            return False
+        led = bool(function.captures or function.cls) or any(p.by_reference or "*" in p.type for p in function.params)
+        named = (one.name for expr in stmt.given for one in ir.variables(expr) if isinstance(one, ir.Var))
+        return any(may_lead(expr, function) for expr in stmt.given) and (led or any("::" in name for name in named))
+
+    def _stores(self, stmt: ir.Stmt, function: ir.Function) -> bool:
+        """Whether a statement stores what may decide, or lead somewhere, where others may see it."""
         if isinstance(stmt, ir.Assign):
             if self._stores_a_number(stmt.target, function):
                 return True
-            if isinstance(stmt.target, ir.Field) and stmt.target.name == ir.SIZE:
-                return False
-            if not _is_assigned_outside(stmt.target):
+            is_size = isinstance(stmt.target, ir.Field) and stmt.target.name == ir.SIZE
+            if is_size or not _is_outside(stmt.target):
                 return False
             value = _is_null(stmt.value) or may_lead(stmt.value, function)
             handles = self._may_hold_handles(stmt.target, function)
-            shared = isinstance(stmt.target, ir.Var) and stmt.target.name.removeprefix("::") in self._program.globals
-            return handles or (value and not shared)  # what a variable of a known type holds, that type says
+            named = isinstance(stmt.target, ir.Var | ir.Field)
+            return handles or (value and not named)  # what a variable or a member holds, its type says
         if isinstance(stmt, ir.HostAccess):
             return any(beside_elements(stmt.writes)) or any(
                 self._stores_a_number(place, function) for place in stmt.writes
@@ -324,7 +339,12 @@ class Slicer:
             return True
         if isinstance(stmt, ir.Call) and last(stmt.callee) in _RESIZES and self._sizes_decide():
             return True
-        if id(stmt) in self._fills and self._a_field_decides():
+        return id(stmt) in self._fills and self._a_field_decides()
+
+    def _is_consequence(self, stmt: ir.Stmt, function: ir.Function) -> bool:
+        if id(stmt) in self._outward or id(stmt) in self._moves:
+            return True
+        if self._stores(stmt, function):
             return True
         if not isinstance(stmt, ir.Call):
             return isinstance(stmt, ir.Launch | ir.Unknown)
@@ -373,8 +393,7 @@ class Slicer:
             case ir.Deref(base):
                 return _holds_pointers(base, function)
             case ir.Var(name) if "::" in name:
-                variable = self._program.globals.get(name.removeprefix("::"))
-                return variable is None or _may_have_handles(variable.type)
+                return _may_have_handles(self._program.type_of_global(name))
             case _:
                 return _holds_pointers(ir.Addr(place), function)
 
@@ -574,7 +593,7 @@ class Slicer:
             case ir.Assign(target, ir.Opaque(parts)) if any(map(self._may_work, parts)):
                 return None  # who holds it may call it
             case ir.Assign(target):
-                return None if _is_assigned_outside(target) or self._is_observed(target) else Way.BELOW
+                return None if _is_outside(target) or self._is_observed(target) else Way.BELOW
             case ir.Declare(var):
                 return None if self._is_observed(var) else Way.BELOW
             case ir.Call():

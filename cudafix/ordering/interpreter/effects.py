@@ -1023,9 +1023,10 @@ class Effects(Allocations):
         """
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, expr)) for expr in given))
         functions = self.functions_among(values)
+        places = [v.cell for v in values if isinstance(v, mem.Ref)]
         if not functions:
-            self.overwritten(state, [v.cell for v in values if isinstance(v, mem.Ref)], array=True)
-        if functions and all(map(self.slicer.is_inert, functions)):
+            self.overwritten(state, places, array=True)
+        if not (any(map(self.slicer.stores, functions)) if functions else places):
             return
         state.threads = True
         self._others_look(call, f"`{call.callee}` has a function run that stores", state)

@@ -482,9 +482,6 @@ class Engine(Chosen):
         if not stmt.parts:
             self.control(stmt.why, stmt.span, state)
         self.unknown(stmt.why, stmt.parts or stmt.reaches, None, stmt.span, state, within, not stmt.parts)
-        held = [self.whole(state, part) for part in stmt.parts]
-        if any(not values or values & mem.UNKNOWN for values in held):  # it may lead to what others have the address of
-            self.written_elsewhere(state, (), mem.NOTHING.union(*held), unseen=True)
         return state
 
     def _assign(self, stmt: ir.Stmt, state: State) -> State | None:

@@ -1371,6 +1371,7 @@ class Expressions:
                 calls = (one for one in reversed(self.out) if isinstance(one, ir.Call) and one.result == root)
                 given = next((one.given for one in calls), ())  # it may be to one of these
                 self.unknown("a reference that a call returns is assigned", node, (root, stored, *given))
+                self.emit(ir.Assign(Index(root, Opaque(())), stored, self.span(node)))  # or to what others can reach
 
     def _is_made(self, root: Expr) -> bool:
         """Whether a temporary is an object of its own, not what a reference names that a call has returned."""

@@ -423,8 +423,8 @@ ios_base::sync_with_stdio} host hr*
 {uniform_int,uniform_real,normal,bernoulli,exponential,poisson,geometric,gamma,binomial,lognormal,\
 cauchy}_distribution host hr*
 {discrete,piecewise_constant,weibull,chi_squared,student_t}_distribution host hr*
-{to_string,to_wstring,stoi,stol,stoll,stoul,stoull,stof,stod,stold,quoted,to_chars,format,generate_canonical} \
-host hr*
+{to_string,to_wstring,quoted,to_chars,format,generate_canonical} host hr*
+{stoi,stol,stoll,stoul,stoull,stof,stod,stold} host hr out -
 from_chars                              host    hr hr out - ; bytes
 {print,println}                         output  hr*
 {setw,setprecision,setfill,setbase,fixed,scientific,hex,dec,oct,boolalpha,left,right,put_time,get_time,setiosflags,\

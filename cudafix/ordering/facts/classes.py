@@ -418,8 +418,9 @@ class Classes:
         through a pointer or a reference that is no parameter.
         """
         for stmt in walk(function.body):
-            if isinstance(stmt, ir.Assign):
-                if _is_elsewhere(stmt.target, function) and (may_lead(stmt.value, function) or _is_null(stmt.value)):
+            if isinstance(stmt, ir.Assign) and _is_elsewhere(stmt.target, function):
+                leads = may_lead(stmt.value, function) or _is_null(stmt.value)
+                if leads or Slicer.of(self.program, self.reach.tables).decides(stmt.target):
                     return True
             elif isinstance(stmt, ir.Call):
                 if any(self._leads_elsewhere(e, function) for e in self._may_store_in(stmt)):

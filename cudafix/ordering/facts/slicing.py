@@ -41,7 +41,7 @@ _HANDED_BACK = frozenset({"same", "view", "given", "hidden"})
 _INERT = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.READ, Effect.NOTHING})
 _HOST_ROLES = frozenset("- hr hw hrw look hidden out put path mode segment kind flags device".split())
 _WRITES = frozenset(("hw", "hrw", "hidden", "out"))
-_STORES = _WRITES | {"swap"}
+_STORES = _WRITES | {"swap", "w", "rw", "use"}
 _OF_RECEIVERS = frozenset((role,) for role in _STORES)
 _HOST_MEMORY = frozenset(("hr", "hw", "hrw", "path", "mode"))
 _READS = frozenset(("hr", "hrw"))
@@ -335,7 +335,7 @@ class Slicer:
         if isinstance(stmt, ir.Call) and stmt.result is not None and _is_outside(stmt.result):
             if self._may_hold_handles(stmt.result, function):
                 return True
-        if isinstance(stmt, ir.Call) and any(map(self._decides, self._may_store_in(stmt, function))):
+        if isinstance(stmt, ir.Call) and any(map(self.decides, self._may_store_in(stmt, function))):
             return True
         if isinstance(stmt, ir.Call) and last(stmt.callee) in _RESIZES and self._sizes_decide():
             return True
@@ -428,9 +428,9 @@ class Slicer:
     def _stores_a_number(self, place: ir.Expr, function: ir.Function) -> bool:
         """Whether a number that is stored here may decide: where others may see it, or through a pointer."""
         own = isinstance(place, ir.Var) or (isinstance(place, ir.Index) and is_own_array(place.base, function))
-        return self._decides(place, None if own else function)
+        return self.decides(place, None if own else function)
 
-    def _decides(self, place: ir.Expr, function: ir.Function | None = None) -> bool:
+    def decides(self, place: ir.Expr, function: ir.Function | None = None) -> bool:
         """Whether a number in a place may decide what a later statement touches (`facts.deciding`). Without
         the function whose variables are meant: where others may see it.
         """
@@ -450,9 +450,9 @@ class Slicer:
             case ir.Field(_, name):
                 return ("", f".{name}") in deciding(self._program, self._tables)
             case ir.Index(base) | ir.Deref(base) | ir.Addr(base) | ir.Offset(base):
-                return self._decides(base, function)
+                return self.decides(base, function)
             case ir.Choice(options):
-                return any(self._decides(option, function) for option in options)
+                return any(self.decides(option, function) for option in options)
             case _:
                 return False
 
@@ -619,7 +619,7 @@ class Slicer:
         if any(beside_elements(stmt.writes)):
             return None
         for place in stmt.writes:
-            if self._decides(place, self._function):
+            if self.decides(place, self._function):
                 return None
             if isinstance(place, ir.Var):
                 if self._is_observed(place) and "::" not in place.name:
@@ -686,7 +686,7 @@ class Slicer:
         stores = list(self._may_store_in(call, self._function))
         for expr in written:
             place = expr.base if isinstance(expr, ir.Addr) else expr
-            if expr in stores and self._decides(place, self._function):
+            if expr in stores and self.decides(place, self._function):
                 return None
             if isinstance(place, ir.Var) and (isinstance(expr, ir.Addr) or (api is None and expr in stores)):
                 if self._is_observed(place):

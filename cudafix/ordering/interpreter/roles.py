@@ -25,6 +25,9 @@ _AT_THE_END = frozenset({"push_back", "emplace_back", "append"})
 """Adds an element behind the others, which stay where they are."""
 
 
+_CHANGES = frozenset(("w", "rw", "hw", "hrw", "out", "use", "hidden"))
+
+
 @dataclass(slots=True)
 class Arguments:
     """The arguments of a call by what the table says they are."""
@@ -64,6 +67,8 @@ class Roles(Calls):
         for role, expr in ((role, expr) for one, expr in roles for role in one.split("+")):
             if role == "-":
                 continue
+            if role in _CHANGES and expr is not call.receiver and self.is_number(expr):  # it is given by reference
+                self.overwritten(state, self.cells(state, expr), array=True)
             if role in ("r", "w", "rw"):
                 values = (
                     self.reachable(state, self.whole(state, expr))

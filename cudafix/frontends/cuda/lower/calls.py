@@ -89,6 +89,8 @@ def _acts(node: Node) -> bool:
 
 
 _CALLS_API = re.compile(r"\bcu[A-Z]\w*\s*\(|\bcu(?:da|blas|fft|sparse|rand|solver|dnn)\w*\s*\(|<<<")
+_PRINTS = re.compile(r"(?:^|::)\w*printf(?:_s)?\Z")
+_COUNTS = re.compile(r"%[-+ #0]*[\d*]*(?:\.[\d*]*)?(?:hh?|ll?|[jztL])?n")
 _STATEMENT_KEYWORDS = frozenset("case catch default do else for goto if return switch throw try while".split())
 
 
@@ -342,8 +344,10 @@ class Calls(Initializers):
     ) -> Expr:
         """A call of what a place holds: of the `operator()` of an object, or through a pointer."""
         kind = self.type_of(place)
-        if NUMBER_OBJECT.match(kind):
-            return opaque(place, *self.arguments(arguments)[0])
+        if NUMBER_OBJECT.match(kind):  # `std::less<>()(x, y)` runs the operator of the class of these
+            values = self.arguments(arguments)[0]
+            self.hands_over(node, kind if kind.startswith("std::") else f"std::{kind}", values)
+            return opaque(place, *values)
         cls = self.file.index.class_of(kind)
         known = cls is not None and "operator()" in cls.methods
         if not known and (cls is not None or not self._is_object(kind)):
@@ -538,8 +542,11 @@ class Calls(Initializers):
             made = self.file.index.class_of(name)
             if made is not None:
                 return self._construct(node, function, made, values, spans, target)
-            if self.cls is not None and any(name in cls.methods for cls in self.file.index.lineage(self.cls)):
-                receiver = Deref(Var("this"))
+            lineage = list(self.file.index.lineage(self.cls)) if self.cls is not None else []
+            inherited = bool(lineage) and name not in lineage[0].methods
+            if any(name in cls.methods for cls in lineage):
+                # not looked up in a base that depends on a parameter (C++17, 17.6.2 [temp.dep] 3): either may be meant
+                receiver = Deref(Var("this")) if not (inherited and lineage[0].templated) else None
             elif name not in self.file.hosts:
                 place = self.resolve_variable(name, function)
                 if place is not None:
@@ -747,6 +754,8 @@ class Calls(Initializers):
                 values = tuple(self._as_handle(at, value) for at, value in zip(nodes, values, strict=True))
         if not sites.is_api(callee):
             self.hands_over(node, callee, values)
+            if _PRINTS.search(callee) is not None:
+                self._counts_characters(node, listed, values)
         for number, value in enumerate(values):
             params = self.file.index.parameters_at(callee.rpartition("::")[2], number, len(values))
             if params is None or not all(p.by_reference for p in params):
@@ -820,6 +829,15 @@ class Calls(Initializers):
         if made is not None and target is None and isinstance(result, Var):
             self._ends(node, result, made)
         return result if result is not None else Opaque(())
+
+    def _counts_characters(self, node: Node, listed: Node | None, values: tuple[Expr, ...]) -> None:
+        """`%n` in a format stores a number (C17, 7.21.6.1 [fprintf] 8); a format that is not written may have one."""
+        written = self.raw(listed) if listed is not None else ""
+        stored = tuple(value for value in values if isinstance(value, Addr))
+        if stored and ('"' not in written or _COUNTS.search(written) is not None):
+            self.unknown("a format that stores a number", node, stored)
+            for value in stored:
+                self.store(value.base, opaque(value.base), node)
 
     def _of_other_lengths(
         self, callee: str, listed: Node | None, values: tuple[Expr, ...], spans: tuple[Span, ...]
@@ -927,6 +945,7 @@ class Calls(Initializers):
             for changed in (receiver, values[0]):
                 self.touch(node, changed)
                 self.touch(node, changed, write=True)
+            self.store(values[0], opaque(receiver, *values), node)
             return opaque(receiver, *values)
         of_atomic = cls is None and _ATOMIC.match(kind) is not None
         if name.startswith("compare_exchange_") and of_atomic and len(values) > 1 and isinstance(values[0], _PLACES):

@@ -1119,6 +1119,8 @@ class Expressions:
         if (result := self.overloaded(node, operator, (left, right))) is not None:
             return result
         kind, other = self.type_of(left), self.type_of(right)
+        if operator == ">>" and not is_number(kind) and isinstance(right, (Var, Field, Index, Deref)):
+            self.store(right, opaque(left, right), node)  # a stream may have been extracted from
         self._look_through(node, operator, left, right)
         self.copied(node, kind, (right,))
         self.copied(node, other, (left,))
@@ -1249,6 +1251,7 @@ class Expressions:
         if kind and not (is_pointer(kind) or is_number(kind) or _STEPS_ALONE.match(kind)):
             self.touch(argument, Deref(place))
         self.store(place, Offset(place) if is_pointer(kind) else opaque(place), node)
+        self._through_reference(place, node)
         return place
 
     def listed_values(self, node: Node) -> tuple[Expr, ...]:
@@ -1354,8 +1357,11 @@ class Expressions:
         if is_number(kind) and isinstance(place, Var) and self._keeps_truth(place, left, right, node):
             return place
         value = self.assign(place, right, node, left)
-        if right.type != "initializer_list" and cls is not None:
-            made = self.made_of(right, cls.name, value, place if value == place else None)
+        if cls is not None:
+            if right.type == "initializer_list":
+                made = self.made_of_braces(right, cls.name, value)
+            else:
+                made = self.made_of(right, cls.name, value, place if value == place else None)
             if made is not value and made != place:
                 self.store(place, made, node)
         self.leaves_unwritten(kind, value if right.type != "initializer_list" else Var(""))
@@ -1365,13 +1371,27 @@ class Expressions:
     def _through_reference(self, place: Expr, node: Node) -> None:
         """What a call returned was assigned: it was a reference, to what is not known."""
         root = root_of(place)
-        if is_temporary(root) and not self._is_made(root) and not self._is_number_at(place, root):
-            stored = self.out[-1].value if self.out and isinstance(self.out[-1], ir.Assign) else root
-            if self.may_lead(stored):
-                calls = (one for one in reversed(self.out) if isinstance(one, ir.Call) and one.result == root)
-                given = next((one.given for one in calls), ())  # it may be to one of these
-                self.unknown("a reference that a call returns is assigned", node, (root, stored, *given))
-                self.emit(ir.Assign(Index(root, Opaque(())), stored, self.span(node)))  # or to what others can reach
+        if not is_temporary(root) or self._is_made(root):
+            return
+        stored = self.out[-1].value if self.out and isinstance(self.out[-1], ir.Assign) else root
+        given = self.given_for(root)  # it may be to one of these
+        if self.may_lead(stored) and not self._is_number_at(place, root):
+            self.unknown("a reference that a call returns is assigned", node, (root, stored, *given))
+            self.emit(ir.Assign(Index(root, Opaque(())), stored, self.span(node)))  # or to what others can reach
+            return
+        for one in given:
+            kind = self.type_of(one)
+            if (
+                isinstance(one, (Var, Field, Index, Deref))
+                and "*" not in kind
+                and self.file.index.class_of(kind) is None
+            ):
+                self.emit(ir.Assign(one, opaque(one, stored), self.span(node)))  # the number in there
+
+    def given_for(self, result: Expr) -> tuple[Expr, ...]:
+        """What the call in this statement was given that returned a temporary; nothing for any other value."""
+        calls = (one for one in reversed(self.out) if isinstance(one, ir.Call) and one.result == result)
+        return next((one.given for one in calls), ()) if is_temporary(result) else ()
 
     def _is_made(self, root: Expr) -> bool:
         """Whether a temporary is an object of its own, not what a reference names that a call has returned."""
@@ -1856,6 +1876,9 @@ class Expressions:
         raise NotImplementedError
 
     def made_of(self, node: Node, kind: str, value: Expr, target: Expr | None = None, certain: bool = True) -> Expr:
+        raise NotImplementedError
+
+    def made_of_braces(self, node: Node, kind: str, value: Expr) -> Expr:
         raise NotImplementedError
 
     def converted_to(self, node: Node, kind: str, value: Expr) -> Expr | None:

@@ -345,6 +345,19 @@ class Objects(Expressions):
         self.emit(ir.If(ir.Test("other", None, f"{cls.name} is made"), block, (), self.span(node)))
         return made if target is not None else ir.Choice((value, made))
 
+    def made_of_braces(self, node: Node, kind: str, value: Expr) -> Expr:
+        """The object that is made of braces where one of the class `kind` is expected; the value itself where nothing
+        runs then.
+        """
+        cls = self.file.index.class_of(kind)
+        if cls is None or not self.file.index.has(cls, cls.constructor):
+            return value
+        if any(child.type == "initializer_pair" for child in node.children):
+            return self.unknown("an object whose class is not written", node)
+        made = self.temporary(cls.name)
+        self.build(node, made, cls, self.listed.get(node.id, ()))
+        return made
+
     def for_any(self, node: Node, arguments: Node | None, values: tuple[Expr, ...]) -> tuple[Expr, ...]:
         """What a function gets that is not known: its parameters may be copies of objects, or be made of braces and
         numbers.
@@ -495,7 +508,9 @@ class Objects(Expressions):
             for name, one in zip(named, values, strict=False):
                 self.initialize_as(node, Field(receiver, name), cls.fields.get(name, ""), one)
             if not named:
-                self.fill_members(node, receiver, cls, deque((None, one) for one in values), rest=False)
+                self.fill_members(
+                    node, receiver, cls, deque(zip(_written(node, values), values, strict=True)), rest=False
+                )
 
     def _copy_by_parts(self, node: Node, receiver: Expr, cls: Class, value: Expr) -> None:
         self.emit(ir.Assign(receiver, value, self.span(node)))
@@ -1426,3 +1441,11 @@ class Objects(Expressions):
             self.emit(ir.Loop((call,), self.within(span), index=index, range=bounds))
         else:
             self.emit(call)
+
+
+def _written(node: Node, values: tuple[Expr, ...]) -> Sequence[Node | None]:
+    """What is written for each of the values in braces, as far as that is known."""
+    braces = node if node.type == "initializer_list" else node.child_by_field_name("value")
+    listed = [child for child in braces.named_children if child.type != "comment"] if braces is not None else []
+    is_list = braces is not None and braces.type == "initializer_list"
+    return listed if is_list and len(listed) == len(values) else [None] * len(values)

@@ -233,13 +233,7 @@ class Statements(Loops):
             return self.held(value, node)
         if cls is None or node.type != "initializer_list":
             return self.made_of(node, self.gives, value)
-        if not self.file.index.has(cls, cls.constructor):
-            return value
-        if any(child.type == "initializer_pair" for child in node.children):
-            return self.unknown("an object whose class is not written", node)
-        made = self.temporary(cls.name)
-        self.build(node, made, cls, self.listed.get(node.id, ()))
-        return made
+        return self.made_of_braces(node, cls.name, value)
 
     def _copied(self, node: Node, value: Expr) -> Class | None:
         """The class of what a function returns by value, if that is copied or moved from: no temporary object, which is

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
@@ -595,7 +596,20 @@ class Variables(Blocks):
             target = self.bound_reference(node, kind, place, target)
         if one.open and not is_temporary(place):
             target = self.or_copied(node, kind, place, target)
+        if holders := tuple(map(Addr, self._holders(place))):
+            target = ir.Choice((target, *holders))
         self.emit(ir.Assign(var, target, self.span(node)))
+
+    def _holders(self, place: Expr) -> Iterator[Expr]:
+        """The objects of classes that are not seen in which a place may be: `*o` of a `std::optional`, what a function
+        of a library returns a reference to.
+        """
+        given = (place.base,) if isinstance(place, Deref) else self.given_for(place)
+        for one in given:
+            kind = self.type_of(one)
+            if isinstance(one, (Var, Field, Index, Deref)) and kind and not is_pointer(kind):
+                if not (kind.endswith("&") or is_number(kind) or self.file.index.class_of(kind) is not None):
+                    yield one
 
     def _object(self, one: Declared, node: Node, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> None:
         """A local object that a constructor makes."""

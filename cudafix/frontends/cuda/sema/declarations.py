@@ -189,6 +189,11 @@ def _class_named(kind: str) -> str:
     return "" if known or _NAME_OF_TYPE.fullmatch(kind) is None else kind
 
 
+def _takes_pack(params: tuple[Param, ...]) -> bool:
+    """Whether the last of these parameters stands for any number of them."""
+    return bool(params) and params[-1].type.rstrip(" &").endswith("...")
+
+
 @dataclass(slots=True)
 class Declarations:
     """Everything that one file declares. Classes and globals are found by their last name component too.
@@ -554,8 +559,11 @@ class Declarations:
         component; None if none of them is seen.
         """
         known = self.taken(name)
-        fitting = [listed for listed in known if len(listed) >= count] or known
-        return [listed[number] for listed in fitting if number < len(listed)] if known else None
+        fitting = [listed for listed in known if len(listed) >= count or _takes_pack(listed)] or known
+        found = [
+            listed[min(number, len(listed) - 1)] for listed in fitting if number < len(listed) or _takes_pack(listed)
+        ]
+        return found if known else None
 
     def taken(self, name: str) -> list[tuple[Param, ...]]:
         """The parameters of each of the functions with this last name component that are seen."""

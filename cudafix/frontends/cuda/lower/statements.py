@@ -105,7 +105,7 @@ class Statements(Loops):
                 if place.style is None:
                     place.core = None
         if inner.type == "identifier":
-            macro = self.file.macros.get(self.raw(inner))
+            macro = self.macro(self.raw(inner), inner)
             if (
                 macro is not None
                 and macro.params is None
@@ -593,7 +593,7 @@ class Statements(Loops):
         if as_statement and self.place is not None and self.place.needs_braces and _is_torn(body, self.place.node):
             return None
         kept = self.source, self.bindings, self.expanding, self.fixed, self.continuation, self.place, self.macro_body
-        used_by, around, blocked = self.use, self.place, self.blocked
+        used_by, around, blocked, used_at = self.use, self.place, self.blocked, self.used_at
         if used_by is None and around is not None:
             self.use = ir.Site(around.span, around.indent, "", ";", around.needs_braces, blocked=self.blocked)
         elif used_by is None:
@@ -605,6 +605,7 @@ class Statements(Loops):
         text = self.file.original[macro.body_start : macro.body_start + len(macro.body)]
         self.continuation = macro.path == self.file.path and b"\n" in text
         source = replace(source, pasted=names) if names else source
+        self.used_at = node.start_byte if self.source.stop is None else self.used_at
         self.source, self.bindings, self.expanding = source, bindings, (*self.expanding, macro.name)
         self.macro_body = body
         try:
@@ -620,7 +621,7 @@ class Statements(Loops):
             self.source, self.bindings, self.expanding, self.fixed, self.continuation, self.place, self.macro_body = (
                 kept
             )
-            self.use, self.blocked = used_by, blocked
+            self.use, self.blocked, self.used_at = used_by, blocked, used_at
 
     # -- whole functions ----------------------------------------------------------------------------------------------
 
@@ -675,7 +676,7 @@ class Statements(Loops):
             self.problems.append(("budget", body.start_byte))
         errors = sorted(
             (end - start, _where(start, end, span, self.file.errors))
-            for start, end in self.file.errors
+            for start, end in (*self.file.errors, *((at, at + 1) for at in self.misnamed))
             if start < span.end and end > span.start
         )
         problems = [("parse_error", at) for _, at in errors] + self.problems  # the smallest is the nearest

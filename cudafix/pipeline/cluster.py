@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 from cudafix import ir
@@ -29,6 +30,7 @@ from cudafix.pipeline.programs import Part
 from cudafix.pipeline.shared_set_up import Header
 from cudafix.pipeline.tree import Tree, Variant, View
 from cudafix.pipeline.views import functions_of, views_of
+from cudafix.pipeline.writers import CudaWriter
 from cudafix.project import build, prefilter
 from cudafix.project.config import Config
 from cudafix.project.failures import made_readable
@@ -45,6 +47,8 @@ from cudafix.rewrite.pairs import in_one_function
 from cudafix.rewrite.plan import Plan
 from cudafix.rewrite.render import TOO_LARGE_WORDS, HandedOver, Rewriter, shared_words, starts_at
 from cudafix.rewrite.repair import Repair
+from cudafix.rewrite.statements import Names
+from cudafix.rewrite.writer import Writer
 
 TOO_LARGE = 12
 """Roots of one cluster that may take up the whole budget; so a cluster of a library ends."""
@@ -52,6 +56,7 @@ MOST_STEPS, MOST_OF_A_CLUSTER = 500_000, 1_000_000
 """Statements that may be run from one root, in all programs and all that is tried, and from all roots together: some
 minutes. A run ends whatever it is given: what is not proved by then is refused as too large.
 """
+_DEFINED = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _GENERATOR_EXPRESSION, _CLEANUP = "generator_expression", "cleanup"
 """Problems that are refused as `generator` and as `control_flow`."""
 _PROBLEMS = {
@@ -275,7 +280,7 @@ class Cluster:
         header = None
         if self.config.pool_setup is not None and not self.config.is_too_old:
             header = Header(self.tree, self.config.pool_setup, self.programs, self.tables)
-        rewriter = Rewriter(self.tree.files, self.config, self.views, survey, self.tree.writer, self.tables, header)
+        rewriter = Rewriter(self.tree.files, self.config, self.views, survey, self._writer, self.tables, header)
         faults, mended = self._defects(survey)
         completed = self._completions(survey, mended)
         edits = [*rewriter.edits(plan), *(e for f in (*faults, *completed) for e in f.edits)]
@@ -412,7 +417,7 @@ class Cluster:
         return defects(
             outcomes,
             run,
-            Context(self.tree.files, self.tables, outcomes, self.tree.writer, self._unclear(), self.config.context),
+            Context(self.tree.files, self.tables, outcomes, self._writer, self._unclear(), self.config.context),
             found,
         )
 
@@ -432,13 +437,28 @@ class Cluster:
         }
         outcomes = [o for _, o in freeing]
         memory = _Memory(self, freeing)
-        context = Context(
-            self.tree.files, self.tables, outcomes, self.tree.writer, self._unclear(), self.config.context
-        )
+        context = Context(self.tree.files, self.tables, outcomes, self._writer, self._unclear(), self.config.context)
         try:
             return completions(outcomes, memory.run, context, found, mended)
         except _TooLarge:
             return []
+
+    def _writer(self, path: str) -> Writer:
+        """The words of statements in a file, with the names that are free in it."""
+        writer = self.tree.writer(path)
+        if not writer.is_cuda:
+            return writer
+        programs = [[module.path for module in view.program.modules] for view in self.views]
+        beside = {one for paths in programs if path in paths for one in paths if not one.endswith(prefilter.SUFFIX)}
+        return CudaWriter(Names(self._macros, any(map(self.tree.lacks_headers, sorted(beside)))))
+
+    @cached_property
+    def _macros(self) -> frozenset[str]:
+        """The macros that the files of the programs define, and the builds: no variable can have the name of one."""
+        paths = dict.fromkeys(module.path for view in self.views for module in view.program.modules)
+        found = (name for path in paths for name in _DEFINED.findall(self.tree.files[path]))
+        built = (name for _, names in self.config.constants for name in names)
+        return frozenset(name.decode("utf-8", "replace") for name in found).union(built)
 
     def _unclear(self) -> list[ir.Span]:
         """The functions that could not be read as a whole."""

@@ -127,6 +127,7 @@ def as_built(files: Mapping[str, bytes], settings: Config, inputs: Sequence[str]
         perhaps_per_thread=streams.perhaps,
         unbuilt=streams.unbuilt,
         partly_built=streams.partly_built,
+        to_be_chosen=streams.to_be_chosen,
         include_folders=folders,
         mentioned_folders=build.mentioned_folders(files, settings, inputs),
         constants=build.constants(files, settings, inputs),

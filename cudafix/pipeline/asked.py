@@ -56,6 +56,7 @@ def _settings(config: Config, paths: Sequence[str]) -> object:
         config.perhaps_per_thread,
         config.unbuilt,
         config.partly_built,
+        config.to_be_chosen,
         config.rmm,
         config.context,
     )

@@ -108,6 +108,7 @@ class Cluster:
         compiled = [path for path in sources or self.paths if not self.per_thread]
         self.unbuilt = not self.config.unbuilt.isdisjoint(compiled)
         self.partly_built = not self.config.partly_built.isdisjoint(compiled)
+        self.to_be_chosen = not self.config.to_be_chosen.isdisjoint(sources or self.paths)
         # of views that differ only in quiet statements from one that is surveyed, by the `id` of that: the functions in
         # which they differ, which matter only while the host does not know all that it knew
         self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}
@@ -349,8 +350,9 @@ class Cluster:
 
     def _resting(self, findings: Sequence[Finding], plan: Plan, survey: Sequence[Outcome]) -> tuple[Finding, ...]:
         """The findings, with what holds unless something is said against it: nvcc's default stream, where a proof uses
-        that and no build is found, and what checks do of headers that are not in the tree. Where a build includes what
-        is not there, that may say something against it: an assumption like any other.
+        that and no build is found, or that nobody chooses another one on the command line of a build; and what checks
+        do of headers that are not in the tree. Where a build includes what is not there, that may say something against
+        it: an assumption like any other.
         """
         used = any(outcome.default_stream for outcome in survey) or any(
             DEFAULT in group.streams.values() for group in plan.moving()
@@ -366,15 +368,12 @@ class Cluster:
                 else f
                 for f in findings
             ]
-        default = used and self.unbuilt and not self.partly_built
+        streams = ["legacy_default_stream"] * self.unbuilt or ["built_as_written"] * self.to_be_chosen
+        streams = streams if used and not self.partly_built else []
         checks = sorted({name for view in self.views for module in view.program.modules for name in module.checks})
         evaluating = tuple(Assumption("evaluates_its_argument", f"`{name}`") for name in checks)
         return tuple(
-            replace(
-                f, defaults=(*(Assumption("legacy_default_stream", f"`{f.path}`") for _ in range(default)), *evaluating)
-            )
-            if f.edits
-            else f
+            replace(f, defaults=(*(Assumption(name, f"`{f.path}`") for name in streams), *evaluating)) if f.edits else f
             for f in findings
         )
 

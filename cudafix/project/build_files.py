@@ -24,6 +24,7 @@ from cudafix.project.build_texts import (
     may_be_text,
     places,
     suffix_of,
+    takes_options,
     variable_line,
 )
 from cudafix.project.paths import HEADERS
@@ -320,6 +321,10 @@ class Files:
             runs_nvcc = b"nvcc" in data and re.search(rb"\.cu\b", data) is not None
             self._compiles[file] = is_known or (runs_nvcc and is_build_file(name) and not is_prose(name))
         return self._compiles[file]
+
+    def takes_options(self, file: str) -> bool:
+        """Whether who starts a build may give the compiler more options."""
+        return takes_options(os.path.basename(file), self.text(file))
 
     def definitions(self, file: str) -> frozenset[Definition]:
         if file not in self._definitions:

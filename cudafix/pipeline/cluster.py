@@ -70,6 +70,7 @@ _PROBLEMS = {
     "finalizer": "works with memory or a stream that `__del__` gives back",
 }
 _FILL_A_LIST = "Make a list of it (`[...]`), or run through the generator expression where it stands."
+_SAY_WHERE = "Make a compile_commands.json, which says where the build looks for headers."
 _CALL_THE_CLEANUP = "Take the attribute out, and call its function where the variable ends."
 
 
@@ -544,6 +545,10 @@ class Cluster:
             return Refused("mixed_default_streams", UNKNOWN_DEFAULT)
         if len(self.default_streams) > 1:
             return Refused("mixed_default_streams", "the files of the program have different default streams")
+        for one in self.config.replaced:
+            if one.path in self.paths:
+                text = f"`{one.header}` may be the `{one.included}` of `{one.path}`, and has a `{one.name}` of its own"
+                return Refused("renaming_header", text, unlock=_SAY_WHERE)
         return None
 
     def _too_old(self, group: Group) -> Refused | None:

@@ -57,6 +57,7 @@ __all__ = [
     "default_streams",
     "described",
     "documents_per_thread",
+    "folders_for_headers",
     "include_folders",
     "mentioned_folders",
     "variable_line",
@@ -199,6 +200,13 @@ def mentioned_folders(
             if known[folder]:
                 found.append((path, known[folder]))
     return tuple(found)
+
+
+def folders_for_headers(folders: Iterable[str], config: Config, given: Iterable[str] = ()) -> frozenset[str]:
+    """Those of some folders that a text of their tree may name for headers."""
+    tops = _Tops(config, given)
+    real = {folder: os.path.realpath(folder) for folder in folders}
+    return frozenset(folder for folder, at in real.items() if Files.below(tops.of(at)).may_look_in(at))
 
 
 def constants(

@@ -232,7 +232,7 @@ def header_folders(name: str, data: bytes) -> Iterator[str]:
         for call in _CMAKE_CALL.finditer(text):
             if call[1].lower() in _OF_HEADERS:
                 words = (word.strip('"') for word in _CMAKE_WORD.findall(call[2]))
-                yield from (word for word in words if word not in _VISIBILITY and not word.isupper())
+                yield from (word for word in words if word not in _VISIBILITY and ("$" in word or not word.isupper()))
     elif name in MAKEFILES or suffix_of(name) in (".mk", ".mak", ".make"):
         text = _without_comments(name, data.decode("utf-8", "replace"))
         yield from (match[1] for match in _FOLDER_OPTION.finditer(text))

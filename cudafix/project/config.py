@@ -42,6 +42,7 @@ from typing import Any, Literal
 from cudafix.findings import ASSUMPTIONS, Assumption, Runs
 from cudafix.models import nearest
 from cudafix.project.ignore import Ignore
+from cudafix.project.replaced import Replaced
 from cudafix.refusals import REFUSALS
 
 if sys.version_info >= (3, 11):
@@ -103,9 +104,10 @@ class Config:
     build is found, those whose build includes what is not there, and those for which who starts it may choose. So do
     `include_folders`: for each source that the compilation database names, the folders of its `-I` options, in their
     order; `mentioned_folders`, for each file those that its build names for headers anywhere; and `constants`, for each
-    source the macros that its build defines as constants. `rmm` comes from `project.requirements`: the files whose
-    project has RMM. `context` comes from `project.context`: the files that are read for what they say to those that
-    were named; nothing is said about them, and nothing is written to them.
+    source the macros that its build defines as constants. `replaced` comes from `project.replaced`: headers that may
+    stand for those of the system. `rmm` comes from `project.requirements`: the files whose project has RMM. `context`
+    comes from `project.context`: the files that are read for what they say to those that were named; nothing is said
+    about them, and nothing is written to them.
     """
 
     root: Path = Path()
@@ -135,6 +137,7 @@ class Config:
     rmm: frozenset[str] = frozenset()
     include_folders: tuple[tuple[str, tuple[str, ...]], ...] = ()
     mentioned_folders: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    replaced: tuple[Replaced, ...] = ()
     constants: tuple[tuple[str, tuple[str, ...]], ...] = ()
     context: frozenset[str] = frozenset()
 

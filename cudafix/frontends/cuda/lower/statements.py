@@ -572,13 +572,24 @@ class Statements(Loops):
             else:
                 yield ir.Unknown("a `mutable` lambda changes what it has captured", span, (Addr(root),), ())
 
+    def _joined(self, bound: Bound, node: Node) -> str:
+        """A macro argument where `##` joins it: as it is written, but for what another macro was given, which is
+        replaced before (C++17, 19.3.1 [cpp.subst] 1); empty where that is more than a name.
+        """
+        name, seen = self.spelled(bound), set[str]()
+        written = bound.source.text[bound.node.start_byte : bound.node.end_byte].decode("utf-8", "replace")
+        while written in bound.bindings and name not in seen and (macro := self.hiding(name, node)) is not None:
+            seen.add(name)
+            name = "" if macro.several else macro.body.decode("utf-8", "replace").strip()
+        return name
+
     def expand(self, macro: Macro, bindings: Mapping[str, Bound], node: Node, want_value: bool) -> Expr | None:
         """Lower the body of a macro here. None if the body does not parse, or is too deep in other macros."""
         if len(self.expanding) > 20 or macro.name in self.expanding:
             return None
         names: dict[str, str] | None = None
         if b"##" in macro.body:
-            names, made = pasted(macro, {n: self.spelled(one) for n, one in bindings.items()}), joined(macro)
+            names, made = pasted(macro, {n: self._joined(one, node) for n, one in bindings.items()}), joined(macro)
             if names is None or made is None:
                 return None
             macro = made

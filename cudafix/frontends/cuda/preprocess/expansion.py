@@ -16,7 +16,7 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import TypeAlias
 
-from cudafix.frontends.cuda.preprocess.macros import STRING, Macro, with_body, words
+from cudafix.frontends.cuda.preprocess.macros import STRING, Macro, closing, with_body, words
 
 Steps: TypeAlias = Mapping[str, Sequence[tuple[int, Macro | None]]]
 """The macros that a file changes: from which offset on which one holds, if any."""
@@ -31,6 +31,10 @@ _NAME = re.compile(rb"[A-Za-z_]\w*\Z")
 _NUMBER = re.compile(rb"\(?-?\d[\w.]*\)?\Z")
 _SCOPE = re.compile(rb"\b(?:namespace|extern)\b")
 _OF_AN_OBJECT = re.compile(rb"(?:(?<!\.)\.|->)\s*\Z")
+_FAR = 400  # bytes in front of a word in which what it is may begin
+_LABEL = re.compile(rb"\bgoto\s+\Z")
+_IN_A_SCOPE = re.compile(rb"::\s*\Z")
+_INITIALIZED = re.compile(rb"\)\s*(?:noexcept\s*)?:\s*(?:[\w:<>]+\s*[({][^(){}]*[)}]\s*,\s*)*\Z")
 _SCOPED = re.compile(rb"\s*::")
 _CALL = re.compile(rb"\s*\(")
 _DECLARED = re.compile(rb"(?:[\w>]\s|[*&]\s*|[\w>*&],\s*)\Z")
@@ -67,9 +71,11 @@ def written_out(
     `extra` hold from the beginning, `steps` from their places on; nothing in the `literals` is a macro.
     """
     place = _Place(steps, extra)
-    names = [name for name in {word.decode() for word in words(text)} if place.may_matter(name)]
+    used = {word.decode() for word in words(text)}
+    names = [name for name in used if place.may_matter(name)]
     if not names:
         return text, ()
+    kept = sorted(_pasted(text, [name for name in used if place.pastes(name)]))
     result, filled, behind = bytearray(text), list[Range](), 0
     uses = _uses(text, names, literals)
     elsewhere = {name for name in names if any(place.at(name, at) is None for at, _ in uses[name])}
@@ -78,6 +84,8 @@ def written_out(
         macro = place.at(name, start)
         if macro is None or start < behind or not (stands_for_another(macro) or name in _STATEMENTS):
             continue
+        if any(opened < start < closed for opened, closed in kept):
+            continue
         torn, member = name in _STATEMENTS or opens_or_closes(macro), _is_of_an_object(text, start, end)
         if not (torn or member or name in hiding):
             continue
@@ -85,13 +93,21 @@ def written_out(
         room = _room(result, start, end, len(body) if torn and body is not None else 0)
         if body is not None and room is not None and len(body) <= room[1] - room[0]:
             start, behind = room
-        elif torn or member or (name in elsewhere and _SCOPED.match(text, end)):
+        elif torn or member or (name in elsewhere and _is_no_expression(text, start, end)):
             body, behind = UNREADABLE, end
         else:
             continue
         result[start:behind] = body.ljust(behind - start)
         filled.append((start + len(body), behind))
     return bytes(result), tuple(filled)
+
+
+def _pasted(text: bytes, names: Collection[str]) -> Iterator[Range]:
+    """The arguments of macros that paste: what `##` joins is not replaced before (C++17, 19.3.1 [cpp.subst] 1)."""
+    for match in (
+        re.finditer(rb"(?<!\w)(?:%b)\s*\(" % b"|".join(name.encode() for name in names), text) if names else ()
+    ):
+        yield match.end() - 1, closing(text, match.end() - 1)
 
 
 def whole(macro: Macro, torn: Mapping[str, Macro]) -> Macro:
@@ -107,6 +123,18 @@ def _is_of_an_object(text: bytes, start: int, end: int) -> bool:
     return _OF_AN_OBJECT.search(text, max(0, start - 9), start) is not None and not _CALL.match(text, end)
 
 
+def _is_no_expression(text: bytes, start: int, end: int) -> bool:
+    """Whether a word names what lowering looks up otherwise than a variable or a function: a scope or what is in one, a
+    label, a member that a constructor initializes.
+    """
+    before = text[max(0, start - _FAR) : start]
+    if _SCOPED.match(text, end) or _LABEL.search(before):
+        return True
+    return _INITIALIZED.search(before) is not None or (
+        _IN_A_SCOPE.search(before) is not None and not _CALL.match(text, end)
+    )
+
+
 class _Place:
     """Which macro a name is at an offset."""
 
@@ -118,6 +146,11 @@ class _Place:
         changes = self._steps.get(name, ())
         number = bisect_right(changes, at, key=itemgetter(0))
         return changes[number - 1][1] if number else self._extra.get(name)
+
+    def pastes(self, name: str) -> bool:
+        """Whether a macro of this name may join its arguments with something."""
+        macros = (macro for macro in (*(macro for _, macro in self._steps.get(name, ())), self._extra.get(name)))
+        return any(macro is not None and bool(macro.params) and b"##" in macro.body for macro in macros)
 
     def may_matter(self, name: str) -> bool:
         """Whether uses of a name may have to be written out."""

@@ -57,8 +57,11 @@ MOST_STEPS, MOST_OF_A_CLUSTER = 500_000, 1_000_000
 minutes. A run ends whatever it is given: what is not proved by then is refused as too large.
 """
 _DEFINED = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
-_GENERATOR_EXPRESSION, _CLEANUP = "generator_expression", "cleanup"
-"""Problems that are refused as `generator` and as `control_flow`."""
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+_GENERATOR_EXPRESSION, _CLEANUP, _MACRO = "generator_expression", "cleanup", "macro"
+"""Problems that are refused as `generator`, and as `control_flow`: a macro that begins or ends a block, or that names
+something else, and could not be written out.
+"""
 _PROBLEMS = {
     "generator": "is a generator",
     _GENERATOR_EXPRESSION: "makes a generator expression, which may run later, bit by bit",
@@ -519,6 +522,12 @@ class Cluster:
                             return Refused(name, "the file cannot be parsed", ((span, "here"),), unlock=unlock)
                         if name == _GENERATOR_EXPRESSION:
                             name, unlock = "generator", _FILL_A_LIST
+                        if name == _MACRO:
+                            word = _WORD.match(self.tree.files[key.path], offset)
+                            name, text = (
+                                "control_flow",
+                                f"{text}: macro `{word[0].decode() if word is not None else ''}`",
+                            )
                         if name == _CLEANUP:
                             name, unlock = "control_flow", _CALL_THE_CLEANUP
                         return Refused(name, f"`{last(function.name)}` {text}", ((span, "here"),), unlock=unlock)

@@ -428,7 +428,8 @@ class Expressions:
             if not macro.several and not macro.name_instead:
                 self.no_macros.add(name)  # with `int 1;` the program does not compile
             else:
-                self.misnamed.append(at.start_byte)
+                word = re.search(rf"\b{re.escape(name)}\b", self.raw(at))
+                self.misnamed.append(self.span(at).start + (word.start() if word is not None else 0))
         resolved = name
         visible = any(name in scope.names for scope in self.scopes)
         if visible or self.used.get(name, kind) != kind or self.source.stop is not None:

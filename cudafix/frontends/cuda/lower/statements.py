@@ -13,6 +13,7 @@ from cudafix.frontends.cuda.lower.context import Bound, File, Scope, Source, tog
 from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, OPTIONAL, SHOUT, first_named
 from cudafix.frontends.cuda.lower.loops import Loops
 from cudafix.frontends.cuda.lower.terms import is_temporary, matters, opaque, root_of
+from cudafix.frontends.cuda.preprocess.expansion import UNREADABLE
 from cudafix.frontends.cuda.preprocess.macros import Macro, joined, pasted
 from cudafix.frontends.cuda.sema import sites
 from cudafix.frontends.cuda.sema.declarations import MAKES_OBJECTS, Class, Declarations, Definition
@@ -690,13 +691,22 @@ class Statements(Loops):
             for start, end in (*self.file.errors, *((at, at + 1) for at in self.misnamed))
             if start < span.end and end > span.start
         )
-        problems = [("parse_error", at) for _, at in errors] + self.problems  # the smallest is the nearest
+        macros = [("macro", at) for at in (*self._unreadable(span), *self.misnamed)] if errors else []
+        problems = macros + [("parse_error", at) for _, at in errors] + self.problems  # the smallest is the nearest
         if errors and not any(isinstance(stmt, ir.Unknown) and stmt.why == ir.NOT_PARSED for stmt in ir.walk(lowered)):
             lowered = (ir.Unknown(ir.NOT_PARSED, self.span(body), (), *self.words_of(body)), *lowered)
         return ir.Function(
             self.name, renamed, lowered, span, internal, self.cls, self.types, tuple(dict.fromkeys(problems)), returns,
             unwritten=frozenset(self.unwritten),
         )  # fmt: skip
+
+    def _unreadable(self, span: ir.Span) -> Iterator[int]:
+        """Where macros stand that could not be written out."""
+        if span.path == self.file.path and self.file.filled:
+            for match in re.finditer(UNREADABLE, self.source.text[span.start : span.end]):
+                at = span.start + match.start()
+                if self.file.original[at : at + 1] != UNREADABLE:
+                    yield at
 
     def _renamed(self, param: ir.Param, at: Node) -> ir.Param:
         """A parameter under the name that it has in the body."""

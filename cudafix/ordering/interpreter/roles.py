@@ -78,7 +78,7 @@ class Roles(Calls):
                     values = self._through_objects(api, state, expr, values)
                     args.reads |= values
                     args.writes |= values
-            elif role in ("hr", "hw", "hrw", "path", "mode"):
+            elif role in ("hr", "hw", "hrw", "out", "path", "mode"):
                 bits = self.mask(self.values(state, expr)) | (
                     self.touched(state, (expr,)) if not isinstance(expr, ir.Addr) else 0
                 )
@@ -90,6 +90,8 @@ class Roles(Calls):
                     bits |= self.any_of_the_host(state)
                 if role in ("path", "mode") or "r" in role[1:]:
                     args.host_reads |= bits
+                if role == "out":
+                    args.host_writes |= bits
                 if role in ("hw", "hrw"):
                     args.host_writes |= bits
                     places = self._elements_of(state, expr) or self.cells(state, expr) if expr is call.receiver else []

@@ -808,21 +808,16 @@ class Calls(Initializers):
             elif number < len(flags) and flags[number]:
                 self.bump(value)
                 self.lend(node, value)
-        self.emit(
-            ir.Call(
-                callee,
-                values,
-                span,
-                name_span,
-                span.end - 1,
-                site,
-                spans,
-                receiver,
-                result,
-                Look.CHECKED if used else Look.IGNORED,
-                template_args,
-            )
+        look = Look.CHECKED if used else Look.IGNORED
+        call: ir.Call | ir.If = ir.Call(
+            callee, values, span, name_span, span.end - 1, site, spans, receiver, result, look, template_args
         )
+        for given, places in self._of_other_lengths(callee, listed, values, spans):
+            other = ir.Call(
+                callee, given, span, name_span, span.end - 1, site, places, receiver, result, look, template_args
+            )
+            call = ir.If(ir.Test("other", None, "the length of a pack"), (other,), (call,), span)
+        self.emit(call)
         for value in values:
             if isinstance(value, (Addr, ir.Offset)):
                 self._changes_bytes(node, value.base)
@@ -831,6 +826,26 @@ class Calls(Initializers):
         if made is not None and target is None and isinstance(result, Var):
             self._ends(node, result, made)
         return result if result is not None else Opaque(())
+
+    def _of_other_lengths(
+        self, callee: str, listed: Node | None, values: tuple[Expr, ...], spans: tuple[Span, ...]
+    ) -> Iterator[tuple[tuple[Expr, ...], tuple[Span, ...]]]:
+        """The arguments of a call that expands a pack, for each number of them that another function of the name takes:
+        a pack may have any number of elements, and none (C++20, 13.7.4 [temp.variadic] 8).
+        """
+        nodes = [at for at, _ in self._listed(listed)]
+        packs = [n for n, at in enumerate(nodes) if at.type == "parameter_pack_expansion"]
+        if len(packs) != 1 or sites.is_api(callee):
+            return
+        (at,) = packs
+        taken = {len(params) for params in self.file.index.taken(callee.rpartition("::")[2])}
+        for count in sorted(taken - {len(values)}):
+            more = count - len(values) + 1
+            if more >= 0:
+                yield (
+                    (*values[:at], *values[at : at + 1] * more, *values[at + 1 :]),
+                    (*spans[:at], *spans[at : at + 1] * more, *spans[at + 1 :]),
+                )
 
     def _changes_bytes(self, node: Node, place: Expr) -> None:
         """A call may write the numbers in a member of a union: they are the bytes of what its other members hold."""

@@ -19,6 +19,7 @@ from cudafix.frontends.cuda.preprocess.macros import Macro, closing, variadic_na
 from cudafix.frontends.cuda.sema import sites
 from cudafix.frontends.cuda.sema.declarations import Class, Declarations
 from cudafix.frontends.cuda.sema.names import DEBUG_ONLY
+from cudafix.frontends.cuda.sema.type_texts import element_type
 
 _LANGUAGE = Language(language())
 
@@ -103,6 +104,14 @@ class File:
     def begin(self, node: Node) -> None:
         """Lower a part of the file from here on."""
         self.macros = self.macros_in(node.start_byte, node.end_byte)
+
+    def of_each_thread(self, kind: str) -> None:
+        """Objects of this type are made and ended by each thread that uses them, where no statement shows it (C++17,
+        6.7.2 [basic.stc.thread]).
+        """
+        cls = self.index.class_of(element_type(kind).rstrip(" &"))
+        if cls is not None:
+            self.deduced.add(cls.constructor)
 
     def takes_away(self, name: str) -> bool:
         """Whether a check that this file does not define may be gone with what it is given: not where the file works

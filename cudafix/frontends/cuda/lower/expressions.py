@@ -646,8 +646,7 @@ class Expressions:
                 if expr.base.name == "this" and self.cls:
                     return self.cls
             if isinstance(expr.base, ir.Choice):
-                kinds = {self.type_of(Deref(one)) for one in expr.base.options}
-                return kinds.pop() if len(kinds) == 1 else ""
+                return self.type_of(ir.Choice(tuple(map(Deref, expr.base.options))))
             if isinstance(expr.base, Addr):
                 return self.type_of(expr.base.base)
             kind = self.type_of(expr.base)
@@ -665,6 +664,9 @@ class Expressions:
             return ""
         if isinstance(expr, Offset):
             return self.type_of(expr.base)
+        if isinstance(expr, ir.Choice):  # two objects of one class are one of it (C++17, 8.16 [expr.cond] 4, 5)
+            kinds = set(map(self.type_of, expr.options))
+            return kinds.pop() if len(kinds) == 1 else ""
         if isinstance(expr, Addr):
             inner = self.type_of(expr.base)
             return f"{inner}*" if inner.endswith("*") else f"{inner} *" if inner else ""
@@ -966,6 +968,8 @@ class Expressions:
         if isinstance(base, Const) or (counts and not is_number(self.type_of(index))):  # `0[p]`
             base, index = index, base
         given = self.overloaded(node, "[]", (base, index))
+        if isinstance(base, Addr) and isinstance(base.base, Field) and not is_number(self.type_of(base.base)):
+            return self.unknown("an element behind a member", node, (Addr(base.base.base),))
         return given if given is not None and is_temporary(given) else index_of(base, index)
 
     @staticmethod
@@ -1399,6 +1403,7 @@ class Expressions:
                 calls = (one for one in reversed(self.out) if isinstance(one, ir.Call) and one.result == root)
                 given = next((one.given for one in calls), ())  # it may be to one of these
                 self.unknown("a reference that a call returns is assigned", node, (root, stored, *given))
+                self.emit(ir.Assign(Index(root, Opaque(())), stored, self.span(node)))  # or to what others can reach
 
     def _is_made(self, root: Expr) -> bool:
         """Whether a temporary is an object of its own, not what a reference names that a call has returned."""
@@ -1650,6 +1655,8 @@ class Expressions:
                 self.touch(node, place, write)
                 if not is_number(self.type_of(place)):
                     self.touch(node, deref(place), write)
+        for name in written.written:
+            self.store(self.resolve(name, node), opaque(*places), node)
         if not written.known:
             self.emit(ir.Unknown("inline assembly", self.span(node)))  # no word of it is C++
             return Opaque(())

@@ -121,6 +121,8 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         for function in functions:
             _too_many(function, parsed)
     assigned, ended = _given_to_templates(found, parsed, file.owned - file.handed_on)
+    for name in found.of_threads:
+        file.of_each_thread(found.globals[name].type)
     unique = {variable.name: variable for variable in (*found.globals.values(), *file.statics)}
     for function in functions:
         kinds = {name: element_type(kind) for name, kind in function.types.items()}

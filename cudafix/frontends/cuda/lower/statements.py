@@ -232,8 +232,12 @@ class Statements(Loops):
         self.made_of_unseen(node, self.gives, self.listed.get(node.id, (value,)))
         if OPTIONAL.match(self.gives):
             return self.held(value, node)
-        if cls is None or node.type != "initializer_list" or cls.constructor not in cls.methods:
+        if cls is None or node.type != "initializer_list":
             return self.made_of(node, self.gives, value)
+        if not self.file.index.has(cls, cls.constructor):
+            return value
+        if any(child.type == "initializer_pair" for child in node.children):
+            return self.unknown("an object whose class is not written", node)
         made = self.temporary(cls.name)
         self.build(node, made, cls, self.listed.get(node.id, ()))
         return made
@@ -368,6 +372,8 @@ class Statements(Loops):
                     if not idle:
                         self.unknown("an object that ends where it is caught", at)
                     var = self.declare(param.name, param.type, at) if param.name else self.temporary()
+                    if param.by_reference:  # the object may be of a class derived from it
+                        self.types[var.name] = f"{param.type} &"
                     cls = self.file.index.class_of(param.type) if not is_pointer(param.type) else None
                     if cls is not None and not param.by_reference and self.is_copied(cls):
                         self.build(at, var, cls, (Deref(self.temporary(f"{cls.name} *")),))

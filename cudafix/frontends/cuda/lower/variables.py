@@ -126,6 +126,8 @@ class Variables(Blocks):
             if value is not None and value.type == "argument_list" and self._are_parameters(value):
                 self.unknown("a statement that declares a function", child)
                 continue
+            if "thread_local" in words:
+                self.file.of_each_thread(one.type)
             if one.parameters is not None and one.bindings:  # `auto &[a, b](x);`
                 self.unknown("a declaration that is not understood", child)
                 continue
@@ -220,9 +222,11 @@ class Variables(Blocks):
                 var = self.declare(self.raw(binding), self.type_of(part), binding, reference=True)
                 self.emit(ir.Assign(var, part.base, self.span(node)))  # of a copy: what it refers to is none
                 continue
-            var = self.declare(self.raw(binding), self.type_of(part) if known else "", binding, one.reference)
-            value = Addr(part) if one.reference else part if known else opaque(part)
-            if one.reference and not known and is_temporary(place):  # or one of the references that `std::tie` made
+            # a part that is a reference is what it refers to, of a copy too (C++17, 11.5 [dcl.struct.bind] 3)
+            refers = one.reference or (not known and self._may_name_others(one, place))
+            var = self.declare(self.raw(binding), self.type_of(part) if known else "", binding, refers)
+            value = Addr(part) if refers else part if known else opaque(part)
+            if refers and not known:
                 value = ir.Choice((value, place))
             self.emit(ir.Assign(var, value, self.span(node)))
 

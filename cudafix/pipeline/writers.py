@@ -14,7 +14,7 @@ from cudafix.findings import Edit
 from cudafix.frontends.python.styles import CUPY, DRIVER, NEW_DRIVER, RUNTIME, Bindings, Style
 from cudafix.ordering.interpreter.program import StreamName
 from cudafix.project.config import ALL
-from cudafix.rewrite.statements import COMMENT, checked
+from cudafix.rewrite.statements import COMMENT, Names, checked
 
 
 class CudaWriter:
@@ -24,6 +24,9 @@ class CudaWriter:
     pairs: str = stream_ordered_pairs.CODEMOD.name
     comment = COMMENT
 
+    def __init__(self, names: Names) -> None:
+        self.names = names
+
     def stream(self, name: StreamName) -> str:
         return name.text
 
@@ -32,7 +35,7 @@ class CudaWriter:
         return edits
 
     def wait(self, site: ir.Site, waiter: StreamName, awaited: StreamName, unit: str) -> list[str]:
-        lines: list[str] = wait_between_streams.statements(site, waiter.text, awaited.text, unit)
+        lines: list[str] = wait_between_streams.statements(site, waiter.text, awaited.text, unit, self.names)
         return lines
 
     def synchronize(self, site: ir.Site, stream: StreamName) -> list[str]:
@@ -43,13 +46,16 @@ class CudaWriter:
         return lines
 
     def threshold(self, site: ir.Site, once: bool, unit: str, taken: frozenset[str], size: int) -> list[str]:
-        lines: list[str] = pool_release_threshold.statements(site, once, unit, size, taken)
+        lines: list[str] = pool_release_threshold.statements(site, once, unit, size, self._besides(taken))
         return lines
 
-    def raised(self, site: ir.Site, once: bool, unit: str, taken: frozenset[str], size: int) -> list[str]:
+    def raised(self, site: ir.Site, once: bool, unit: str, size: int) -> list[str]:
         """The comment and the statements of a function that does it."""
-        lines: list[str] = pool_release_threshold.raised(site, once, unit, size, taken)
+        lines: list[str] = pool_release_threshold.raised(site, once, unit, size, self.names)
         return lines
+
+    def _besides(self, taken: frozenset[str]) -> Names:
+        return self.names._replace(taken=self.names.taken | taken)
 
     def threshold_needs(self) -> list[Edit]:
         return []
@@ -58,7 +64,7 @@ class CudaWriter:
         return False
 
 
-CUDA = CudaWriter()
+CUDA = CudaWriter(Names())
 
 
 def spelled(expr: ir.Expr) -> str:
@@ -179,7 +185,7 @@ class PythonWriter:
         style = self.style(site)
         return style is not None and style.api == DRIVER
 
-    def raised(self, site: ir.Site, once: bool, unit: str, taken: frozenset[str], size: int) -> list[str]:
+    def raised(self, site: ir.Site, once: bool, unit: str, size: int) -> list[str]:
         """A program sets up the pool where it first allocates, and needs no function for it."""
         return []
 

@@ -7,7 +7,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from cudafix import ir, refusals
@@ -28,7 +27,6 @@ from cudafix.rewrite.plan import Does, Insertion, Plan, moved_call
 from cudafix.rewrite.writer import Writer
 
 _CUDA = re.compile(rb"\bcuda[A-Z]\w*\s*\(|\bcuda_runtime|<<<")
-_DEFINED = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _CUDA_TYPE = re.compile(rb"\bcuda_runtime|\bcuda(?:[A-Z]\w*_t|Success|DeviceProp|MemPool\w+)\b")
 _CALL_IT = "Call its function from the code that is analysed, or add the files that call it to the paths."
 _WRITE_IT = "Write the statement that the message names in plainer C++, or call the function outside of it."
@@ -313,7 +311,7 @@ class Rewriter:
         if calls is not None:
             return anchor, _SetUp(site, [f"{calls.name}();"], set(), set(), (calls, not once and not every_round))
         lines = self.writer(anchor.path).threshold(
-            site, once, unit, frozenset(function.types) | self._macros, self.config.pool_threshold
+            site, once, unit, frozenset(function.types), self.config.pool_threshold
         )
         return anchor, _SetUp(site, lines, set(), set())
 
@@ -342,13 +340,6 @@ class Rewriter:
     def _texts(self) -> list[bytes]:
         return [self.files[path] for path in dict.fromkeys(module.path for module in self._modules())]
 
-    @cached_property
-    def _macros(self) -> frozenset[str]:
-        """The macros that the files of the programs define, and the builds: no variable can have the name of one."""
-        found = (name for text in self._texts() for name in _DEFINED.findall(text))
-        built = (name for _, names in self.config.constants for name in names)
-        return frozenset(name.decode("utf-8", "replace") for name in found).union(built)
-
     def _defined(self, set_ups: Iterable[_SetUp]) -> dict[str, list[Edit]]:
         """The definitions of the functions that are called, one for each file."""
         of_file: dict[str, list[tuple[pool_setup.Function, bool, ir.Site]]] = defaultdict(list)
@@ -367,7 +358,6 @@ class Rewriter:
                 replace(site, continuation=False),
                 not any(again for _, again, _ in calls),
                 statements.style_of(data).unit,
-                self._macros,
                 self.config.pool_threshold,
             )
             text = pool_setup.definition(function, lines, path, data)

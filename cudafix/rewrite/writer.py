@@ -41,9 +41,11 @@ class Writer(Protocol):
         """The host waits for the device."""
 
     def threshold(self, site: ir.Site, once: bool, unit: str, taken: frozenset[str], size: int) -> list[str]:
-        """Raise the release threshold of the current device's default pool to a size in bytes."""
+        """Raise the release threshold of the current device's default pool to a size in bytes. `taken` are the names of
+        variables there.
+        """
 
-    def raised(self, site: ir.Site, once: bool, unit: str, taken: frozenset[str], size: int) -> list[str]:
+    def raised(self, site: ir.Site, once: bool, unit: str, size: int) -> list[str]:
         """The body of a function of its own that raises it, with a comment; empty where the language has none."""
 
     def threshold_needs(self) -> list[Edit]:

@@ -142,7 +142,7 @@ class Calls(Initializers):
         values = [child for child in arguments.named_children if child.type != "comment"]
         if not values or name in self.bindings:
             return None
-        macro = self.file.macros.get(name)
+        macro = self.macro(name, node)
         if macro is not None:
             if macro.kind != "transparent" or name in self.expanding or self._vanishes(macro):
                 return None
@@ -213,7 +213,7 @@ class Calls(Initializers):
 
     def _acting_check(self, node: Node) -> Node | None:
         """The API call in a check macro that also returns or jumps: `CHECK(cudaFree(p))`."""
-        macro, arguments = self.file.macros.get(self._callee_text(node)), node.child_by_field_name("arguments")
+        macro, arguments = self.macro(self._callee_text(node), node), node.child_by_field_name("arguments")
         values = [c for c in arguments.named_children if c.type == "call_expression"] if arguments is not None else []
         if macro is None or macro.kind != "operates" or len(values) != 1 or not sites.only_looks(macro.body):
             return None
@@ -239,7 +239,7 @@ class Calls(Initializers):
         bound = self.bindings.get(name)
         if bound is not None:
             name = self.spelled(bound)
-        macro = self.file.macros.get(name)
+        macro = self.macro(name, node)
         if macro is None or b"," not in macro.body or macro.name in self.expanding:
             return ()
         parsed = self.file.macro_body(macro, False)
@@ -366,7 +366,7 @@ class Calls(Initializers):
         """The name that a macro picks out of its arguments by their number: `PICK(__VA_ARGS__, F3, F2, F1)(…)`, where
         `PICK(_1, _2, _3, NAME, ...)` is `NAME`.
         """
-        macro = self.file.macros.get(self._callee_text(node))
+        macro = self.macro(self._callee_text(node), node)
         arguments = node.child_by_field_name("arguments")
         if macro is None or arguments is None:
             return None
@@ -411,7 +411,7 @@ class Calls(Initializers):
         self, node: Node, function: Node, arguments: Node | None, name: str, target: Expr | None, used: bool,
         fixed: str | None = None,
     ) -> Expr:  # fmt: skip
-        macro = self.file.macros.get(name)
+        macro = self.macro(name, node)
         if "::" in name and macro is None:
             name = self.file.index.in_a_library(self._by_macro(name))
         elif macro is None and sites.is_api(name):
@@ -437,6 +437,8 @@ class Calls(Initializers):
                 if macro.either:
                     return self._one_of_names(macro, reason, node, function, arguments, used)
                 name, fixed = names[0], reason
+            elif self.hiding(name, node) is not None and self._names_another(name):
+                return self._unread(macro, node, self.arguments(arguments)[0])
         elif fixed is None:
             checked = self.checked(node)
             if checked is not None:
@@ -681,6 +683,10 @@ class Calls(Initializers):
         scope, separator, last = name.rpartition("::")
         macro = self.file.macros.get(last)
         return f"{scope}{separator}{(macro.name_instead if macro is not None else '') or last}"
+
+    def _names_another(self, name: str) -> bool:
+        """Whether the name of a macro is also that of a function, or of an object that may be called."""
+        return sites.is_api(name) or name in PURE or self.local(name) is not None or self.file.is_own(name)
 
     def _one_of_names(
         self, macro: Macro, reason: str, node: Node, function: Node, arguments: Node | None, used: bool
@@ -1168,7 +1174,7 @@ class Calls(Initializers):
         else:
             written = self.raw(function)
         kernel = plain_name(written.strip("()& "))
-        macro = self.file.macros.get(kernel)
+        macro = self.macro(kernel, node)
         if macro is not None and macro.params is None and re.fullmatch(rb"[\w:<>, ]+", macro.body.strip()):
             kernel = plain_name(macro.body.decode("utf-8", "replace").strip())
         self.memcpied = self._memcpied(kernel, arguments)

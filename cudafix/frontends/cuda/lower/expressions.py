@@ -23,6 +23,7 @@ from cudafix.frontends.cuda.lower.terms import (
     root_of,
     started,
 )
+from cudafix.frontends.cuda.preprocess.expansion import stands_for_another
 from cudafix.frontends.cuda.preprocess.macros import Macro
 from cudafix.frontends.cuda.sema import sites
 from cudafix.frontends.cuda.sema.declarations import Class
@@ -176,6 +177,9 @@ class Expressions:
         self.fixed: str | None = None
         self.continuation = False
         self.macro_body: Node | None = None  # of the macro whose statements are lowered
+        self.no_macros: set[str] = set()  # variables that have the name of one which is not defined here
+        self.misnamed: list[int] = []  # declarations under the name of a macro
+        self.used_at = 0  # where the outermost macro is used that is lowered
         self.effects = 0  # calls and launches so far
         self.branches = 0  # branches and loops around the current statement
         self.text = text
@@ -219,6 +223,8 @@ class Expressions:
         end = node.end_byte + source.shift
         if source.stop is not None and end > source.stop:
             end = source.stop
+        elif self.file.filled and source.stop is None:
+            end = self.file.end_of(end)
         return Span(source.path, node.start_byte + source.shift, end)
 
     def spelled(self, bound: Bound) -> str:
@@ -230,9 +236,16 @@ class Expressions:
     def normal(self, node: Node) -> str:
         """Normalized text: macro arguments put in, white space only between words."""
         text = self.raw(node)
+        if self.file.redefined:
+            text = _WORD.sub(lambda found: self._as_redefined(found.group(), node), text)
         if self.bindings:
             text = _WORD.sub(self._argument_text, text)
         return _TIGHT.sub("", _SPACE.sub(" ", text)).strip()
+
+    def _as_redefined(self, word: str, node: Node) -> str:
+        """A word, or the text of the macro that it is only here."""
+        macro = self.hiding(word, node) if word in self.file.redefined and word not in self.bindings else None
+        return macro.body.decode("utf-8", "replace").strip() if macro is not None and not macro.several else word
 
     def _argument_text(self, found: re.Match[str]) -> str:
         bound = self.bindings.get(found.group())
@@ -411,6 +424,12 @@ class Expressions:
         """A new local variable; it gets a name of its own where one of that name is visible or had another type, and
         where a macro declares it: what it is called does not depend on the other macros that are used in front of it.
         """
+        if (macro := self.hiding(name, at)) is not None:
+            if not macro.several and not macro.name_instead:
+                self.no_macros.add(name)  # with `int 1;` the program does not compile
+            else:
+                word = re.search(rf"\b{re.escape(name)}\b", self.raw(at))
+                self.misnamed.append(self.span(at).start + (word.start() if word is not None else 0))
         resolved = name
         visible = any(name in scope.names for scope in self.scopes)
         if visible or self.used.get(name, kind) != kind or self.source.stop is not None:
@@ -446,7 +465,23 @@ class Expressions:
                 return Deref(var) if resolved in self.references else var
         return None
 
+    def macro(self, name: str, node: Node) -> Macro | None:
+        """The macro that a name is here."""
+        macro = self.file.macros.get(name)
+        if macro is None or macro.kind != "opaque" or name not in self.file.redefined:
+            return macro
+        return self.file.macro_at(name, self.used_at if self.source.stop is not None else node.start_byte)
+
+    def hiding(self, name: str, node: Node) -> Macro | None:
+        """The macro that a name is here, whatever else is called so (C++17, 5.2 [lex.phases] 4)."""
+        macro = self.macro(name, node)
+        hides = macro is not None and stands_for_another(macro) and name not in self.expanding
+        return macro if hides and name not in self.no_macros else None
+
     def resolve(self, name: str, node: Node) -> Expr:
+        hiding = self.hiding(name, node)
+        if hiding is not None:
+            return self._object_macro(hiding, node)
         found = self.local(name) or self.brought(name)
         if found is not None:
             return found
@@ -462,9 +497,6 @@ class Expressions:
             return variable
         if name in self.file.hosts or name in self.file.kernels:
             return FuncRef(name)
-        macro = self.file.macros.get(name)
-        if macro is not None and macro.params is None and name not in self.expanding:
-            return self._object_macro(macro, node)
         if _REFERENCE.fullmatch(name):
             self.file.references.add(name)
             return FuncRef(name)
@@ -562,10 +594,10 @@ class Expressions:
         """The integer that a text certainly is where it is used."""
         if _INTEGER.fullmatch(text):
             return text
-        macro = self.file.macros.get(text)
-        if macro is not None and macro.params is None:
+        macro = self.hiding(text, used)
+        if macro is not None:
             body = macro.body.decode("utf-8", "replace").strip().strip("()").rstrip("uUlL")
-            return body if _INTEGER.fullmatch(body) else None
+            return body if _INTEGER.fullmatch(body) and not macro.several else None
         return self.constant(text, used)
 
     def _may_declare(self, node: Node, name: str) -> bool:

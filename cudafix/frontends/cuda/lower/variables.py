@@ -296,7 +296,7 @@ class Variables(Blocks):
         if kind is None or kind.type != "type_identifier":
             return False
         name = self.raw(kind)
-        bound, macro = self.bindings.get(name), self.file.macros.get(name)
+        bound, macro = self.bindings.get(name), self.macro(name, kind)
         if bound is not None and (bound.rest or bound.node.type in _CODE or self.spelled(bound) in self.file.hosts):
             return True
         if bound is None and (self.local(name) is not None or self._is_function_here(name)):

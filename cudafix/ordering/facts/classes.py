@@ -467,7 +467,9 @@ class Classes:
             name, owner = last(function.name), last(function.cls or "")
             special = name in (owner, f"~{owner}") or name.startswith("operator")
             special = (
-                special or (name, len(function.params)) in _OF_ALLOCATORS or (owner and name in _CALLED_BY_TEMPLATES)
+                special
+                or (name, len(function.params)) in _OF_ALLOCATORS
+                or (bool(owner) and name in _CALLED_BY_TEMPLATES)
             )
             free = not owner and (name.startswith(("operator", "swap")) or name in _FOUND_BY_OBJECTS)
             special = special or (free and any(_class_of(param) in made for param in function.params))

@@ -3,7 +3,8 @@
 ## What it does
 
 Rewrites an allocation and every free that may meet it, together, to the stream-ordered calls on one stream: the
-stream that uses the buffer, else the stream of the first use, else the legacy default stream `0`. Where the proof
+stream that uses the buffer, else the stream of the first use, else the legacy default stream `0`. `stream` in the
+configuration says what the stream is called, as in `"ctx.stream()"`. Where the proof
 needs it, an event wait or a stream synchronization is inserted, in the code's own error-check macro and indentation.
 
 ## Why

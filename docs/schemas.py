@@ -52,6 +52,11 @@ def configuration() -> Schema:
     }
     assume = _table(dict.fromkeys(ASSUMPTIONS, assumed), "assumptions that hold")
     stream = _one_of(["auto", "legacy", "per-thread"], "how the code is compiled; `auto`: as its build says")
+    named = {
+        "description": "what a stream is called wherever that means the right one",
+        "type": "string",
+        "examples": ["ctx.stream()"],
+    }
     ignored = _table(
         {
             "files": _strings("patterns in .gitignore syntax", 1),
@@ -66,6 +71,8 @@ def configuration() -> Schema:
             "codemods": switches,
             "default_stream": stream,
             "files": _strings("patterns in .gitignore syntax", 1),
+            "functions": _strings("the functions that `stream` is for", 1),
+            "stream": named,
         },
         required=("files",),
     )
@@ -110,6 +117,7 @@ def configuration() -> Schema:
             "pattern": r"^(max|keep|[1-9]\d* ?([KMG]iB|B))$",
             "examples": ["max", "keep", "64 MiB"],
         },
+        "stream": named,
         "tables": {
             "description": "rows of your own, or TOML files with [[api]] rows: what calls do",
             "type": "array",

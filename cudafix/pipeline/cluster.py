@@ -175,6 +175,7 @@ class Cluster:
                 per_thread=self.per_thread,
                 known=known,
                 settled=settled,
+                asked=self.config.stream_in,
             )
         except check.OutOfBudget as error:
             self.steps[view.root.span] += error.steps

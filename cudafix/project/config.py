@@ -11,12 +11,13 @@
 | `assume` | a table of assumptions, each `true` or a list of names | none |
 | `cuda` | the oldest CUDA that is built with, `"11.0"`: below 11.2 every pair is refused (`old_cuda`) | 11.2 or newer |
 | `guard` | below 11.2, each edit stands behind `#if CUDART_VERSION >= 11020`, beside the code as it was | `false` |
+| `stream` | in CUDA C++, what a stream is called wherever that means the right one: `"ctx.stream()"` | none |
 | `pool_threshold` | what a pool keeps: `"max"`, `"64 MiB"`, `"keep"` (the driver's default: nothing) | `"max"` |
 | `pool_setup` | the header whose function sets up pools for all programs, which then include and call it | none |
 | `baseline` | the baseline of `check`, relative to the file | none |
 | `fail_on` | what makes `check` fail: of `"defects"`, `"churn"`, `"once"`, `"refusals"` | `["defects", "churn"]` |
 | `ignore` | tables with `files` (patterns), `names` of codemods and refusals, and the `reason` why they stay | none |
-| `overrides` | tables with `files` (patterns), and `codemods`, `assume`, `default_stream` for these | none |
+| `overrides` | tables with `files` (patterns), and their `codemods`, `assume`, `default_stream`, `stream` | none |
 
 What a row holds is described in `cudafix.models`::
 
@@ -41,7 +42,9 @@ from typing import Any, Literal
 
 from cudafix.findings import ASSUMPTIONS, Assumption, Runs
 from cudafix.models import nearest
+from cudafix.project import stream_names
 from cudafix.project.ignore import Ignore
+from cudafix.project.stream_names import StreamText
 from cudafix.refusals import REFUSALS
 
 if sys.version_info >= (3, 11):
@@ -55,10 +58,10 @@ FAIL_ON = ("defects", "churn", "once", "refusals")
 
 _KEYS = (
     "assume", "baseline", "check_macros", "codemods", "cuda", "default_stream", "exclude", "fail_on", "guard",
-    "ignore", "overrides", "paths", "pool_setup", "pool_threshold", "tables",
+    "ignore", "overrides", "paths", "pool_setup", "pool_threshold", "stream", "tables",
 )  # fmt: skip
 _IGNORE_KEYS = ("files", "names", "reason")
-_OVERRIDE_KEYS = ("assume", "codemods", "default_stream", "files")
+_OVERRIDE_KEYS = ("assume", "codemods", "default_stream", "files", "functions", "stream")
 _DEFAULT_STREAMS: tuple[DefaultStream, ...] = ("legacy", "per-thread", "auto")
 ASYNC_SINCE = 11, 2
 """The CUDA release that brought `cudaMallocAsync`."""
@@ -73,12 +76,16 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True)
 class Override:
-    """What holds for the files that match, in front of what holds for all."""
+    """What holds for the files that match, in front of what holds for all. `stream` is for some `functions` of them, by
+    their names, if there are any.
+    """
 
     files: tuple[str, ...]
     codemods: Mapping[str, bool] = field(default_factory=dict)
     assume: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     default_stream: DefaultStream | None = None
+    stream: StreamText | None = None
+    functions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -118,6 +125,7 @@ class Config:
     assume: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cuda: tuple[int, int] | None = None
     guard: bool = False
+    stream: StreamText | None = None
     pool_threshold: int = ALL  # in bytes; 0 is the driver's default
     pool_setup: str | None = None  # a path; in an analysis, as its files are named
     baseline: str | None = None
@@ -163,6 +171,18 @@ class Config:
         """How a file is compiled, as far as the configuration says."""
         said = [o.default_stream for o in self._overrides(path) if o.default_stream is not None]
         return said[-1] if said else self.default_stream
+
+    def stream_in(self, path: str, function: str) -> StreamText | None:
+        """The expression that is to name the stream in a function, by its qualified name: of several overrides the last
+        one, and one for the function in front of one for its file.
+        """
+        said = self.streams_in(path)
+        of_function = [text for names, text in said if any(f"::{function}".endswith(f"::{name}") for name in names)]
+        return [self.stream, *(text for names, text in said if not names), *of_function][-1]
+
+    def streams_in(self, path: str) -> list[tuple[tuple[str, ...], StreamText]]:
+        """What overrides say of the stream in a file, for some functions of it or, where there are none, for all."""
+        return [(o.functions, o.stream) for o in self._overrides(path) if o.stream is not None]
 
     def ignored_in(self, path: str) -> list[Ignored]:
         """What stays in a file."""
@@ -211,6 +231,11 @@ def load(path: Path, codemods: Collection[str]) -> Config:
         raise ConfigError(f"{path}: `tool.cudafix` must be a table")
     if "tool" in data and path.name != "pyproject.toml":
         raise ConfigError(f"{path}: the keys stand here without `tool.cudafix`, which is for `pyproject.toml`")
+    return read(path, data, codemods)
+
+
+def read(path: Path, data: Mapping[str, Any], codemods: Collection[str]) -> Config:
+    """The configuration that the keys in `data` are, as of the file at `path`; see `load`."""
     for key in data:
         _known(path, "key", key, _KEYS)
     guard = data.get("guard", False)
@@ -230,6 +255,7 @@ def load(path: Path, codemods: Collection[str]) -> Config:
         assume=_assume(path, data),
         cuda=_version(path, data.get("cuda")),
         guard=guard,
+        stream=_stream(path, data),
         pool_threshold=_threshold(path, data.get("pool_threshold", "max")),
         pool_setup=_header(path, data.get("pool_setup")),
         baseline=baseline,
@@ -265,7 +291,15 @@ def _override(path: Path, data: Mapping[str, Any], codemods: Collection[str]) ->
     files = _strings(path, data, "files")
     if not files:
         raise ConfigError(f"{path}: each of `overrides` needs `files`, a list of patterns")
-    return Override(files, _switches(path, data, codemods), _assume(path, data), _default_stream(path, data))
+    functions, stream = _strings(path, data, "functions"), _stream(path, data)
+    for name in functions:
+        if not re.fullmatch(r"\w+(?:::~?\w+)*", name):
+            raise ConfigError(f"{path}: `functions`: `{name}` is no name of a function, as in `Solver::step`")
+    if "functions" in data and (not functions or data.keys() != {"files", "functions", "stream"}):
+        raise ConfigError(f"{path}: `functions` of `overrides` needs names, and goes with `files` and `stream` alone")
+    return Override(
+        files, _switches(path, data, codemods), _assume(path, data), _default_stream(path, data), stream, functions
+    )
 
 
 def _switches(path: Path, data: Mapping[str, Any], codemods: Collection[str]) -> dict[str, bool]:
@@ -285,6 +319,17 @@ def _default_stream(path: Path, data: Mapping[str, Any]) -> DefaultStream | None
         raise ConfigError(f"{path}: `default_stream` must be a string")
     _known(path, "value of `default_stream`", stream, _DEFAULT_STREAMS)
     return next(each for each in _DEFAULT_STREAMS if each == stream)
+
+
+def _stream(path: Path, data: Mapping[str, Any]) -> StreamText | None:
+    text = data.get("stream")
+    if text is None:
+        return None
+    stream = stream_names.parse(text) if isinstance(text, str) else None
+    if stream is None:
+        form = 'a name with members, and calls that are given nothing, as in `"ctx.stream()"`'
+        raise ConfigError(f"{path}: `stream` must be {form}")
+    return stream
 
 
 def _assume(path: Path, data: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:

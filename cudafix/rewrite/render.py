@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple, Protocol
@@ -18,11 +18,12 @@ from cudafix.models import Tables
 from cudafix.models.api import Effect
 from cudafix.ordering.facts.clients import is_client, never_runs
 from cudafix.ordering.interpreter.program import OF_A_ROUND, Key, Outcome, Site, key_of
+from cudafix.ordering.interpreter.state import Stream, StreamKind
 from cudafix.project.config import Config
 from cudafix.rewrite import pool_setup, statements
 from cudafix.rewrite.groups import Group
 from cudafix.rewrite.loops import Behind
-from cudafix.rewrite.naming import spelled_call
+from cudafix.rewrite.naming import DEFAULT, spelled_call
 from cudafix.rewrite.own_events import OwnEvent
 from cudafix.rewrite.plan import Does, Insertion, Plan, moved_call
 from cudafix.rewrite.writer import Writer
@@ -514,6 +515,7 @@ class Rewriter:
         for insertion, needed_by in plan.insertions.items():
             if id(group) in needed_by:
                 related.append(Place(insertion.anchor.path, insertion.anchor.start, self._meaning(insertion)))
+        related += self._on_another_stream(group)
         return Finding(
             self.writer(key.path).pairs,
             key.path,
@@ -526,6 +528,34 @@ class Rewriter:
             tuple(sorted(group.assumptions)),
             number,
         )
+
+    def _on_another_stream(self, group: Group) -> list[Place]:
+        """Why a pair lands on the legacy stream although work on another one uses its memory."""
+        sites = [site for _, site in group.sites()]
+        legacy = {stream for site in sites for stream in (site.names or {}).get(DEFAULT, ())}
+        others = [s for s in group.users if s.kind is not StreamKind.LEGACY]
+        if set(group.streams.values()) != {DEFAULT} or {s.kind for s in legacy} != {StreamKind.LEGACY} or not others:
+            return []
+        operation = next(self._uses(group, others), None)
+        if operation is None:
+            return []
+        if any(all(site.name_of([stream]) for site in sites) for stream in others):
+            why = "stream `0` is in order with all that use the memory"
+        else:
+            in_cuda = all(self.writer(key.path).is_cuda for key, _ in group.sites())
+            unlock = "; `stream` in the configuration can say one" * in_cuda
+            why = f"it has no name at each allocation and free{unlock}"
+        return [Place(operation.span.path, operation.span.start, f"works on another stream than `0`: {why}")]
+
+    def _uses(self, group: Group, streams: Sequence[Stream]) -> Iterator[ir.Call | ir.Launch]:
+        """The statements that use the memory of a group on one of some streams."""
+        for outcome in self.survey:
+            made = [site for key, site in outcome.allocations.items() if key in group.allocations]
+            used = {number for site in made for number in site.objects}
+            for op in outcome.operations:
+                on = not op.streams.isdisjoint(streams)
+                if op.stmt is not None and on and any(outcome.objects[n].used_by >> op.number & 1 for n in used):
+                    yield op.stmt
 
     def _meaning(self, insertion: Insertion) -> str:
         names = [self.writer(insertion.anchor.path).stream(stream) for stream in insertion.streams]

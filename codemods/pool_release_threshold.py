@@ -95,15 +95,20 @@ CODEMOD = Codemod(
 COMMENT = "// keep freed memory in the pool instead of giving it back at every synchronization"
 
 
-def statements(site: Site, once: bool, unit: str, size: int, taken: frozenset[str] = frozenset()) -> list[str]:
+def statements(
+    site: Site, once: bool, unit: str, size: int, taken: frozenset[str] = frozenset(), asks: str = ""
+) -> list[str]:
     """The same in a block of its own. `taken` are the names of the function's own variables."""
-    return block(raised(site, once, unit, size, taken), unit)
+    return block(raised(site, once, unit, size, taken, asks), unit)
 
 
-def raised(site: Site, once: bool, unit: str, size: int, taken: frozenset[str] = frozenset()) -> list[str]:
+def raised(
+    site: Site, once: bool, unit: str, size: int, taken: frozenset[str] = frozenset(), asks: str = ""
+) -> list[str]:
     """Raise the threshold of the current device's default pool to a size in bytes: a comment and statements.
 
-    `once`: the place is reached once in a run of the program. `taken` are names that mean something else there.
+    `once`: the place is reached once in a run of the program. `taken` are names that mean something else there. `asks`
+    is the function that says whether the device has pools, where it may have none.
     """
     device, pool, threshold, kept = (_free(name, taken) for name in ("device", "pool", "threshold", "kept"))
     raise_it = [
@@ -114,6 +119,8 @@ def raised(site: Site, once: bool, unit: str, size: int, taken: frozenset[str] =
         checked(site, f"cudaDeviceGetDefaultMemPool(&{pool}, {device})"),
         checked(site, f"cudaMemPoolSetAttribute({pool}, cudaMemPoolAttrReleaseThreshold, &{threshold})"),
     ]
+    if asks:
+        raise_it = [f"if ({asks}()) {{", *(unit + line for line in raise_it), "}"]
     comment = f"/* {COMMENT[3:]} */" if site.continuation else COMMENT
     if once:
         return [comment, *raise_it]

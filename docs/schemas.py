@@ -19,6 +19,7 @@ from cudafix.report.listing import Level
 
 FOLDER = Path(__file__).resolve().parents[1] / "cudafix" / "report" / "schemas"
 _DRAFT = "http://json-schema.org/draft-07/schema#"  # what editors and taplo read
+_QUALIFIED = r"^[A-Za-z_]\w*(::[A-Za-z_]\w*)*$"
 Schema = dict[str, Any]
 
 
@@ -117,12 +118,18 @@ def configuration() -> Schema:
             "pattern": r"^(max|keep|[1-9]\d* ?([KMG]iB|B))$",
             "examples": ["max", "keep", "64 MiB"],
         },
+        "pools": _one_of(["fallback", "required"], "what becomes of devices without memory pools"),
         "stream": named,
         "tables": {
             "description": "rows of your own, or TOML files with [[api]] rows: what calls do",
             "type": "array",
             "items": {"oneOf": [{"type": "string"}, row]},
         },
+        "wrappers": _table(
+            {key: {"type": "string", "pattern": _QUALIFIED} for key in ("free", "malloc")},
+            "functions of the project that are called instead of those of the runtime",
+            required=("free", "malloc"),
+        ),
     }
     return {"$schema": _DRAFT, "title": "Configuration of cudafix", **_table(keys)}
 

@@ -13,6 +13,8 @@
 | `guard` | below 11.2, each edit stands behind `#if CUDART_VERSION >= 11020`, beside the code as it was | `false` |
 | `stream` | in CUDA C++, what a stream is called wherever that means the right one: `"ctx.stream()"` | none |
 | `pool_threshold` | what a pool keeps: `"max"`, `"64 MiB"`, `"keep"` (the driver's default: nothing) | `"max"` |
+| `pools` | on devices without memory pools: `"required"` (it fails), or `"fallback"` to `cudaMalloc` | `"required"` |
+| `wrappers` | your own functions, called instead of the runtime's: a table with `malloc` and `free` | none |
 | `pool_setup` | the header whose function sets up pools for all programs, which then include and call it | none |
 | `baseline` | the baseline of `check`, relative to the file | none |
 | `fail_on` | what makes `check` fail: of `"defects"`, `"churn"`, `"once"`, `"refusals"` | `["defects", "churn"]` |
@@ -38,7 +40,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from cudafix.findings import ASSUMPTIONS, Assumption, Runs
 from cudafix.models import nearest
@@ -53,12 +55,13 @@ else:
     import tomli as tomllib
 
 DefaultStream = Literal["legacy", "per-thread", "auto"]
+Pools = Literal["required", "fallback"]
 FAIL_ON = ("defects", "churn", "once", "refusals")
 """What can make `check` fail. With defects count suppressions that are wrong or not needed."""
 
 _KEYS = (
     "assume", "baseline", "check_macros", "codemods", "cuda", "default_stream", "exclude", "fail_on", "guard",
-    "ignore", "overrides", "paths", "pool_setup", "pool_threshold", "stream", "tables",
+    "ignore", "overrides", "paths", "pool_setup", "pool_threshold", "pools", "stream", "tables", "wrappers",
 )  # fmt: skip
 _IGNORE_KEYS = ("files", "names", "reason")
 _OVERRIDE_KEYS = ("assume", "codemods", "default_stream", "files", "functions", "stream")
@@ -67,7 +70,15 @@ ASYNC_SINCE = 11, 2
 """The CUDA release that brought `cudaMallocAsync`."""
 ALL = 2**64 - 1
 """The release threshold with which a pool keeps all of its memory."""
+_QUALIFIED = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*")
 _UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+
+
+class Wrappers(NamedTuple):
+    """The qualified names of the functions that are written for `cudaMallocAsync` and `cudaFreeAsync`."""
+
+    malloc: str
+    free: str
 
 
 class ConfigError(Exception):
@@ -128,6 +139,8 @@ class Config:
     stream: StreamText | None = None
     pool_threshold: int = ALL  # in bytes; 0 is the driver's default
     pool_setup: str | None = None  # a path; in an analysis, as its files are named
+    pools: Pools | None = None  # None: nothing is said, which is `required`
+    wrappers: Wrappers | None = None
     baseline: str | None = None
     fail_on: frozenset[str] = frozenset(("defects", "churn"))
     ignored: tuple[Ignored, ...] = ()
@@ -241,6 +254,13 @@ def read(path: Path, data: Mapping[str, Any], codemods: Collection[str]) -> Conf
     guard = data.get("guard", False)
     if not isinstance(guard, bool):
         raise ConfigError(f"{path}: `guard` must be `true` or `false`")
+    pools = _pools(path, data)
+    if pools == "fallback" and guard:
+        raise ConfigError(f'{path}: `guard` does not go with `pools = "fallback"`, whose functions name CUDA 11.2')
+    if pools == "fallback" and "pool_setup" in data:
+        raise ConfigError(
+            f'{path}: `pool_setup` does not go with `pools = "fallback"`: its function fails where there are no pools'
+        )
     baseline = data.get("baseline")
     if not isinstance(baseline, str | None):
         raise ConfigError(f"{path}: `baseline` must be the path of a file")
@@ -258,6 +278,8 @@ def read(path: Path, data: Mapping[str, Any], codemods: Collection[str]) -> Conf
         stream=_stream(path, data),
         pool_threshold=_threshold(path, data.get("pool_threshold", "max")),
         pool_setup=_header(path, data.get("pool_setup")),
+        pools=pools,
+        wrappers=_wrappers(path, data.get("wrappers")),
         baseline=baseline,
         fail_on=_fail_on(path, data["fail_on"]) if "fail_on" in data else Config.fail_on,
         ignored=tuple(_ignored(path, each, codemods) for each in _list_of_tables(path, data, "ignore")),
@@ -330,6 +352,24 @@ def _stream(path: Path, data: Mapping[str, Any]) -> StreamText | None:
         form = 'a name with members, and calls that are given nothing, as in `"ctx.stream()"`'
         raise ConfigError(f"{path}: `stream` must be {form}")
     return stream
+
+
+def _pools(path: Path, data: Mapping[str, Any]) -> Pools | None:
+    pools = data.get("pools")
+    if pools is None or pools == "required" or pools == "fallback":
+        found: Pools | None = pools
+        return found
+    raise ConfigError(f'{path}: `pools` must be `"required"` or `"fallback"`')
+
+
+def _wrappers(path: Path, value: object) -> Wrappers | None:
+    if value is None:
+        return None
+    names = (value.get("malloc"), value.get("free")) if isinstance(value, dict) and len(value) == 2 else (None, None)
+    if not all(isinstance(name, str) and _QUALIFIED.fullmatch(name) for name in names):
+        form = '{ malloc = "mem::allocate", free = "mem::release" }'
+        raise ConfigError(f"{path}: `wrappers` must be a table of two names of functions, as in `{form}`")
+    return Wrappers(*map(str, names))
 
 
 def _assume(path: Path, data: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:

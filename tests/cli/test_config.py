@@ -11,7 +11,7 @@ from cudafix.cli import main as cli
 from cudafix.findings import ASSUMPTIONS, Assumption, Safety
 from cudafix.pipeline import driver
 from cudafix.project import config
-from cudafix.project.config import Config, ConfigError, Override
+from cudafix.project.config import Config, ConfigError, Override, Wrappers
 from cudafix.project.stream_names import parse
 
 NAMES = ["stream_ordered_pairs", "wait_between_streams"]
@@ -40,6 +40,8 @@ def test_every_key(tmp_path: Path) -> None:
         guard = true
         pool_threshold = "64 MiB"
         stream = "s"
+        pools = "required"
+        wrappers = { malloc = "mem::take", free = "give" }
         assume = { leaves_no_work = true, no_caller_relies_on_waits = ["init", "run*"] }
         overrides = [
             { files = ["old/"], codemods = { wait_between_streams = true }, default_stream = "legacy" },
@@ -61,6 +63,8 @@ def test_every_key(tmp_path: Path) -> None:
         guard=True,
         pool_threshold=64 << 20,
         stream=parse("s"),
+        pools="required",
+        wrappers=Wrappers("mem::take", "give"),
         assume={"leaves_no_work": ("*",), "no_caller_relies_on_waits": ("init", "run*")},
         overrides=(
             Override(("old/",), {"wait_between_streams": True}, {}, "legacy"),
@@ -93,6 +97,11 @@ def test_every_key(tmp_path: Path) -> None:
             "overrides = [{ files = ['a'], functions = ['f('], stream = 's' }]",
             "`functions`: `f(` is no name of a function, as in `Solver::step`",
         ),
+        ("pools = 'no'", '`pools` must be `"required"` or `"fallback"`'),
+        ("pools = 'fallback'\nguard = true", '`guard` does not go with `pools = "fallback"`'),
+        ("pools = 'fallback'\npool_setup = 'a.h'", '`pool_setup` does not go with `pools = "fallback"`'),
+        ("wrappers = { malloc = 'f' }", "`wrappers` must be a table of two names of functions, as in"),
+        ("wrappers = { malloc = 'f(', free = 'g' }", "`wrappers` must be a table of two names of functions, as in"),
         ("baseline = true", "`baseline` must be the path of a file"),
         ("ignore = { files = ['a'] }", "`ignore` must be a list of tables: `[[ignore]]`"),
         ("[[ignore]]\nfile = ['a']", "unknown key of `ignore` `file`; did you mean `files`?"),

@@ -39,8 +39,8 @@ def moved(main: str, asked: str, overrides: tuple[Override, ...] = ()) -> str:
     data = (HEAD + main).encode()
     config = Config(stream=stream_names.parse(asked) if asked else None, overrides=overrides)
     report = driver.analyze({"main.cu": data}, config)
-    (found,) = (*report.findings, *report.refusals)
-    return found.message.removeprefix("moves to stream ")
+    (message,) = [*(f.message for f in report.findings), *(r.message for r in report.refusals)]
+    return message.removeprefix("moves to stream ")
 
 
 @pytest.mark.parametrize(

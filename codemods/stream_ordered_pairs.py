@@ -101,25 +101,28 @@ def free_names(names: Collection[str], taken: Collection[str]) -> dict[str, str]
 def fallback(
     names: Mapping[str, str], own_line: bool, inline: bool, unit: str, macros: Collection[str]
 ) -> list[list[str]]:
-    """The functions that `names` has names for, as lines: `asks` whether the current device has memory pools, and
-    `cudaMallocAsync` and `cudaFreeAsync`, with what is done where it has none.
+    """The functions that `names` has names for, as lines: `finds` the devices with memory pools, `asks` whether the
+    current one has them, and `cudaMallocAsync` and `cudaFreeAsync`, with what is done where it has none.
     """
     kind = "static inline" if inline else "static"
     n = free_names(("T", "pools", "found", "count", "device", "has", "memory", "size", "stream"), macros)
+    finds = [
+        "// the devices that have memory pools, a bit for each: some vGPUs, Windows TCC and old drivers have none",
+        f"{kind} unsigned long long {names['finds']}()",
+        f"unsigned long long {n['found']} = 0;",
+        f"int {n['count']} = 0;",
+        f"cudaGetDeviceCount(&{n['count']});",
+        f"for (int {n['device']} = 0; {n['device']} < {n['count']} && {n['device']} < 64; {n['device']}++) {{",
+        f"{unit}int {n['has']} = 0;",
+        f"{unit}cudaDeviceGetAttribute(&{n['has']}, cudaDevAttrMemoryPoolsSupported, {n['device']});",
+        f"{unit}{n['found']} |= static_cast<unsigned long long>({n['has']} != 0) << {n['device']};",
+        "}",
+        f"return {n['found']};",
+    ]
     asks = [
-        "// whether the current device has memory pools: some vGPUs, Windows TCC and old drivers have none",
+        "// whether the current device has memory pools; each device is asked once",
         f"{kind} bool {names['asks']}()",
-        f"static const unsigned long long {n['pools']} = [] {{",
-        f"{unit}unsigned long long {n['found']} = 0;",
-        f"{unit}int {n['count']} = 0;",
-        f"{unit}cudaGetDeviceCount(&{n['count']});",
-        f"{unit}for (int {n['device']} = 0; {n['device']} < {n['count']} && {n['device']} < 64; {n['device']}++) {{",
-        f"{unit}{unit}int {n['has']} = 0;",
-        f"{unit}{unit}cudaDeviceGetAttribute(&{n['has']}, cudaDevAttrMemoryPoolsSupported, {n['device']});",
-        f"{unit}{unit}{n['found']} |= static_cast<unsigned long long>({n['has']} != 0) << {n['device']};",
-        f"{unit}}}",
-        f"{unit}return {n['found']};",
-        "}();",
+        f"static const unsigned long long {n['pools']} = {names['finds']}();",
         f"int {n['device']} = 0;",
         f"cudaGetDevice(&{n['device']});",
         f"return {n['device']} < 64 && ({n['pools']} >> {n['device']} & 1) != 0;",
@@ -137,7 +140,8 @@ def fallback(
         f"return {test} ? cudaFreeAsync({memory}, {stream}) : cudaFree({memory});",
     ]
     whole: list[list[str]] = []
-    for name, lines, head in (("asks", asks, 2), ("cudaMallocAsync", malloc, 3), ("cudaFreeAsync", free, 2)):
+    every = (("finds", finds, 2), ("asks", asks, 2), ("cudaMallocAsync", malloc, 3), ("cudaFreeAsync", free, 2))
+    for name, lines, head in every:
         if name not in names:
             continue
         opening = [lines[head - 1], "{"] if own_line else [f"{lines[head - 1]} {{"]

@@ -173,7 +173,9 @@ class Tree:
     views: dict[tuple[str, ...], list[View]] = field(default_factory=dict)  # of each program
     wrapping: dict[tuple[str, ...], Wrappers] = field(default_factory=dict)  # likewise
     wraps: dict[str, bool] = field(default_factory=dict)  # whether a file may define some
-    wrapped: dict[tuple[int, str], tuple[ir.Module, ir.Module]] = field(default_factory=dict)  # see `as_called`
+    wrapped: dict[tuple[int, tuple[object, ...]], tuple[ir.Module, ir.Module]] = field(
+        default_factory=dict
+    )  # see `as_called`
     mains: dict[str, list[str]] | None = None  # by folder
     python: PythonTree | None = None
     folders: dict[str, tuple[str, ...]] = field(init=False)  # where the build looks for the headers of a source
@@ -241,7 +243,7 @@ class Tree:
         """A module of a program in which its wrappers are the functions of the runtime: the same one each time."""
         if not known.calls:
             return module
-        key = id(module), repr(known)
+        key = id(module), known.said_of(module.path)
         if key not in self.wrapped:
             self.wrapped[key] = module, wrappers.canonical(module, known)
         return self.wrapped[key][1]

@@ -19,6 +19,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from cudafix import ir
+from cudafix.frontends.cuda.sema import sites
 from cudafix.ir import walk
 from cudafix.ir.link import last
 from cudafix.rewrite.residue import is_guarded_by_a_name
@@ -52,16 +53,18 @@ _QUERIES = frozenset("cudaGetDevice cudaGetDeviceCount cudaDeviceGetAttribute cu
 _ATTRIBUTES = frozenset(
     "cudaDevAttrMemoryPoolsSupported cudaDevAttrComputeCapabilityMajor cudaDevAttrTccDriver".split()
 )
-_TYPES = frozenset("int bool unsigned long char auto size_t cudaError_t".split())
+_INTEGERS = frozenset("int bool unsigned long".split())
+_TYPES = _INTEGERS | frozenset("char auto size_t cudaError_t".split())
 _PLAIN = frozenset("return if else for true false cudaSuccess CUDART_VERSION const static_cast".split())
 
 
 class Function(NamedTuple):
     """A function that is known: its qualified name, and its text.
 
-    `stands_for` the function of the runtime; empty for one that tells whether the device has pools. It `asks` such a
-    one, by its qualified name, if it has a fallback; `answers` is how that one finds out, as text. If it is `untyped`,
-    the address of a pointer to anything but `void` needs a cast, which the runtime's template makes.
+    `stands_for` the function of the runtime; empty for one that says the same of a device each time, such as whether it
+    has pools. A wrapper with a fallback `asks` such a one, by its qualified name; `answers` is how that finds out, as
+    text with that of the functions which it calls. It `needs` the functions of these names. If it is `untyped`, the
+    address of a pointer to anything but `void` needs a cast, which the runtime's template makes.
     """
 
     name: str
@@ -71,7 +74,13 @@ class Function(NamedTuple):
     asks: str = ""
     answers: tuple[str, ...] = ()
     untyped: bool = False
+    needs: tuple[str, ...] = ()
     words: frozenset[str] = frozenset()  # that its definition is made of
+
+    @property
+    def elsewhere(self) -> Function:
+        """What another definition of it is equal to."""
+        return self._replace(start=0, end=0, words=frozenset())
 
 
 class _Token(NamedTuple):
@@ -103,37 +112,38 @@ def declared_in(data: bytes) -> Declared:
     for scope, tokens, conditional in _declarations(data, macros):
         words = tuple(token.word for token in tokens)
         head = words[: words.index("{")] if "{" in words else words
-        read = _function(words) if not conditional else None
+        around = "::".join(scope)
+        read = _function(words, _Known(around, found)) if not conditional else None
         if read is not None:
             name = "::".join((*scope, read.name))
-            found.append(read._replace(name=name, start=tokens[0].start, end=tokens[-1].end, words=frozenset(words)))
+            start, end = tokens[0].start, tokens[-1].end
+            found.append(read._replace(name=name, start=start, end=end, words=frozenset(words)))
         if read is not None or not _is_prototype(words):
             names = {a for a, b in pairwise(head) if b == "(" and _NAME.fullmatch(a)}
             named += ["::".join((*scope, name)) for name in names]
-    found = [one for one in found if named.count(one.name) == 1]
-    answering = {one.name: one for one in found if one.answers}
-    known: list[Function] = []
-    for one in found:
-        asked = _named(one.asks, one.name, answering) if one.asks else None
-        if asked is not None and asked.start < one.start:
-            known.append(one._replace(asks=asked.name, answers=asked.answers))
-        elif one.stands_for and not one.asks:
-            known.append(one)
-    asked_names = {one.asks for one in known}
-    known += [one for one in answering.values() if one.name in asked_names]
+    known = [one for one in found if named.count(one.name) == 1]
+    names = {one.name for one in known}
+    known = [one for one in known if names.issuperset(one.needs)]
     return Declared(tuple(known), frozenset(named) - {one.name for one in known}, frozenset(macros))
+
+
+class _Known(NamedTuple):
+    """The functions in front of a definition that stands in the namespace `around`."""
+
+    around: str
+    functions: Sequence[Function]
+
+    def asked(self, name: str) -> Function | None:
+        """The function without parameters that is meant by a name: the nearest one around it."""
+        scope = self.around.split("::") if self.around else []
+        names = ["::".join((*scope[:n], name.removeprefix("::"))) for n in range(len(scope), -1, -1)]
+        known = {one.name: one for one in self.functions if one.answers}
+        return next((known[one] for one in names if one in known), None)
 
 
 def _is_prototype(words: tuple[str, ...]) -> bool:
     """Whether a declaration is that of a wrapper that is defined elsewhere."""
-    return words[-1:] == (";",) and "{" not in words and _function((*words[:-1], "{", "}")) is not None
-
-
-def _named(name: str, by: str, known: Mapping[str, Function]) -> Function | None:
-    """The function that another one means by a name: the nearest one around it."""
-    scope = by.split("::")[:-1]
-    names = ["::".join((*scope[:n], name.removeprefix("::"))) for n in range(len(scope), -1, -1)]
-    return next((known[one] for one in names if one in known), None)
+    return words[-1:] == (";",) and "{" not in words and _function((*words[:-1], "{", "}"), _Known("", ())) is not None
 
 
 def _declarations(data: bytes, macros: set[str]) -> Iterator[tuple[tuple[str, ...], list[_Token], bool]]:
@@ -191,7 +201,7 @@ def _namespace(head: Sequence[_Token]) -> tuple[str, ...] | None:
     return None
 
 
-def _function(words: tuple[str, ...]) -> Function | None:
+def _function(words: tuple[str, ...], known: _Known) -> Function | None:
     """What a definition is, with the name as it is written."""
     template = ""
     if words[:2] == ("template", "<"):
@@ -200,24 +210,21 @@ def _function(words: tuple[str, ...]) -> Function | None:
         template, words = words[3], words[5:]
     while words[:1] and words[0] in _BEFORE:
         words = words[1:]
-    if len(words) < 6 or "{" not in words or words[2] != "(" or not _NAME.fullmatch(words[1]):
+    if "(" not in words or ")" not in words or "{" not in words:
         return None
-    kind, name = words[0], words[1]
-    closes = words.index(")")
-    params, body = words[3:closes], words[closes + 1 :]
+    opens, closes = words.index("("), words.index(")")
+    kind, name, params, body = words[: opens - 1], words[opens - 1], words[opens + 1 : closes], words[closes + 1 :]
     if body[:1] == ("noexcept",):
         body = body[1:]
-    if body[:1] != ("{",) or body[-1:] != ("}",):
+    if body[:1] != ("{",) or body[-1:] != ("}",) or opens < 2 or not _NAME.fullmatch(name):
         return None
     body = body[1:-1]
-    if kind in ("bool", "int") and params in ((), ("void",)) and not template:
-        return Function(name, 0, 0, answers=body) if _says_the_same(body) else None
-    if kind != "cudaError_t":
-        return None
-    given = _parameters(params, template)
+    if _INTEGERS.issuperset(kind) and params in ((), ("void",)) and not template:
+        return _that_answers(name, body, known)
+    given = _parameters(params, template) if kind == ("cudaError_t",) else None
     if given is None:
         return None
-    wrapper = _wrapper(name, body, given) if body else Function(name, 0, 0)
+    wrapper = _wrapper(name, body, given, known) if body else Function(name, 0, 0)
     return wrapper._replace(untyped=not template) if wrapper is not None else None
 
 
@@ -241,7 +248,7 @@ def _parameters(params: tuple[str, ...], template: str) -> tuple[str, ...] | Non
     return names if len(parts) == 2 and types[0] in pointer_to_free else None
 
 
-def _wrapper(name: str, body: tuple[str, ...], given: tuple[str, ...]) -> Function | None:
+def _wrapper(name: str, body: tuple[str, ...], given: tuple[str, ...], known: _Known) -> Function | None:
     """What a body does with the parameters of a wrapper: one of the calls, or one or the other by what it asks."""
     api = "cudaMallocAsync" if len(given) == 3 else "cudaFreeAsync"
     by_stream, by_device = _call(api, given), _call(_CALLS[api], given[:-1])
@@ -250,9 +257,10 @@ def _wrapper(name: str, body: tuple[str, ...], given: tuple[str, ...]) -> Functi
         return Function(name, 0, 0, api)
     for test, first, second in _choices(body):
         negated = test[:1] == ("!",)
-        asked = _asked(test[1:] if negated else test)
-        if asked and (first, second) == ((by_device, by_stream) if negated else (by_stream, by_device)):
-            return Function(name, 0, 0, api, asks=asked)
+        asked = known.asked(_asked(test[1:] if negated else test))
+        right = (first, second) == ((by_device, by_stream) if negated else (by_stream, by_device))
+        if asked is not None and right:
+            return Function(name, 0, 0, api, asked.name, asked.answers, needs=(asked.name,))
     return None
 
 
@@ -311,51 +319,60 @@ def _asked(test: tuple[str, ...]) -> str:
     return "".join(name) if re.fullmatch(r"(?:::)?\w+(?:::\w+)*", "".join(name)) else ""
 
 
-def _says_the_same(body: tuple[str, ...]) -> bool:
-    """Whether a body finds out the same of a device each time: from what it declares itself, and constants of devices.
-    What it keeps is `const`: it is found out once (C++17, 9.7 [stmt.dcl] 4).
+def _that_answers(name: str, body: tuple[str, ...], known: _Known) -> Function | None:
+    """A function that finds out the same of a device each time: from what it declares itself, constants of devices, and
+    functions that do so too. What it keeps is `const`: it is found out once (C++17, 9.7 [stmt.dcl] 4).
     """
     own: set[str] = set()
+    answers: list[str] = []
+    needs: list[str] = []
     declares, depth = False, 0  # whether the statement declares variables, and how deep in parentheses a word stands
     for n, word in enumerate(body):
         depth += (word in ("(", "[")) - (word in (")", "]"))
         declares = declares and word not in (";", "{", "}")
         before, behind = body[n - 1] if n else "", body[n + 1] if n + 1 < len(body) else ""
-        if word == "static":
+        asked = known.asked(word) if body[n + 1 : n + 3] == ("(", ")") and word not in own else None
+        answers += [word] if asked is None else ["{", *asked.answers, "}"]
+        if asked is not None:
+            needs.append(asked.name)
+        elif word == "static":
             if behind not in ("const", "constexpr"):
-                return False
+                return None
         elif not _NAME.fullmatch(word):
-            if word.startswith(('"', "'")):
-                return False
+            if word.startswith(('"', "'")) or (word == "::" and _NAME.fullmatch(before)):
+                return None
         elif word in _QUERIES:
             if behind != "(":
-                return False
+                return None
         elif word not in own | _TYPES | _PLAIN | _ATTRIBUTES:
             if before not in _TYPES and not (declares and before == "," and not depth):
-                return False  # what is declared nowhere here may change
+                return None  # what is declared nowhere here may change
             declares = declares or not depth
             own.add(word)
         elif word in own and behind == "(":
-            return False
-    return "return" in body
+            return None
+    return Function(name, 0, 0, answers=tuple(answers), needs=tuple(needs)) if "return" in body else None
 
 
 class Wrappers(NamedTuple):
     """The wrappers of one program, by the last component of the name; likewise the qualified names of the functions
-    that they ask; and where all of these are defined, by file.
+    that they ask; where all of these are `defined`, by file, and the last components of their names.
     """
 
     calls: Mapping[str, Function]
     asked: Mapping[str, str]
     spans: Mapping[str, tuple[tuple[int, int], ...]]
+    defined: frozenset[str]
+
+    def said_of(self, path: str) -> tuple[object, ...]:
+        """What tells it apart from others for one file."""
+        calls = sorted((name, one.name, one.stands_for) for name, one in self.calls.items())
+        return *calls, *sorted(self.asked.items()), *self.spans.get(path, ()), *sorted(self.defined)
 
     @property
     def fall_back(self) -> bool:
         """Whether one of them works on devices without pools."""
         return any(one.asks for one in self.calls.values())
-
-
-NONE = Wrappers({}, {}, {})
 
 
 def of_program(files: Mapping[str, Declared], wanted: Collection[str]) -> Wrappers:
@@ -364,24 +381,26 @@ def of_program(files: Mapping[str, Declared], wanted: Collection[str]) -> Wrappe
     another one may free. Nor is one where another function or a macro may be meant by its name.
     """
     all_of = [(path, one) for path, declared in files.items() for one in declared.functions]
+    seen = [(path, one) for path, one in all_of if not _is_hidden(one, files)]
+    plain = {(path, one.name) for path, one in seen}
+    seen = [(path, one) for path, one in seen if all((path, name) in plain for name in one.needs)]
     ways = {one.answers for _, one in all_of if one.asks}
     chosen = [
-        (path, one)
-        for path, one in all_of
-        if one.stands_for and (len(ways) == 1 if one.asks else one.name in wanted) and not _is_hidden(one, files)
+        (path, one) for path, one in seen if one.stands_for and (len(ways) == 1 if one.asks else one.name in wanted)
     ]
     meant: dict[str, set[Function]] = {}
     for _, one in chosen:
-        meant.setdefault(last(one.name), set()).add(one._replace(start=0, end=0, words=frozenset()))
+        meant.setdefault(last(one.name), set()).add(one.elsewhere)
     chosen = [(path, one) for path, one in chosen if len(meant[last(one.name)]) == 1]
-    answering = {(path, one.name) for path, one in all_of if one.answers and not _is_hidden(one, files)}
-    asked = {(path, one.asks) for path, one in chosen if one.asks} & answering
-    chosen = [(path, one) for path, one in chosen if not one.asks or (path, one.asks) in asked]
-    kept = [*chosen, *((path, one) for path, one in all_of if (path, one.name) in asked)]
+    asked = [(path, one) for path, one in seen if chosen and not one.stands_for and one.answers in ways]
+    inner = {(path, name) for path, one in asked for name in one.needs}
+    kept = [*chosen, *asked, *((path, one) for path, one in seen if (path, one.name) in inner)]
     spans: dict[str, tuple[tuple[int, int], ...]] = {}
     for path, one in kept:
         spans[path] = (*spans.get(path, ()), (one.start, one.end))
-    return Wrappers({last(one.name): one for _, one in chosen}, {last(name): name for _, name in asked}, spans)
+    names = {last(one.name): one.name for _, one in asked}
+    defined = frozenset(last(one.name) for _, one in kept)
+    return Wrappers({last(one.name): one for _, one in chosen}, names, spans, defined)
 
 
 def _is_hidden(function: Function, files: Mapping[str, Declared]) -> bool:
@@ -404,16 +423,51 @@ def canonical(module: ir.Module, wrappers: Wrappers) -> ir.Module:
 
     members = {name for fields in module.fields.values() for name in fields}
     variables = members | {last(variable.name) for variable in module.globals}
-    functions = [_rewritten(f, variables, wrappers) for f in module.functions if not is_defined_in(f.span)]
+    working = {last(function.name) for function in module.functions if not _only_looks(function)}
+    functions = [
+        _rewritten(function, variables, working, wrappers)
+        for function in module.functions
+        if last(function.name.partition(ir.LAMBDA)[0]) not in wrappers.defined or not is_defined_in(function.span)
+    ]
     if not spans and all(one is other for one, other in zip(functions, module.functions, strict=True)):
         return module
-    kept = tuple(variable for variable in module.globals if not is_defined_in(variable.span))
+    kept = tuple(  # but the `static` variables of these functions
+        variable
+        for variable in module.globals
+        if last(variable.name.rpartition("::")[0]) not in wrappers.defined or not is_defined_in(variable.span)
+    )
     return replace(module, functions=tuple(functions), globals=kept)
 
 
-def _rewritten(function: ir.Function, variables: Set[str], wrappers: Wrappers) -> ir.Function:
+def _only_looks(function: ir.Function) -> bool:
+    """Whether a function that is given a status does no work of its own, as `sema.sites.only_looks` has it."""
+    called = (stmt.callee for stmt in walk(function.body) if isinstance(stmt, ir.Call))
+    launches = any(isinstance(stmt, ir.Launch) for stmt in walk(function.body))
+    return not launches and sites.only_looks(" ".join(f"{name}(" for name in called).encode())
+
+
+def _rewritten(function: ir.Function, variables: Set[str], working: Collection[str], wrappers: Wrappers) -> ir.Function:
+    """A function in which calls of wrappers are calls of the runtime. `working` are the functions of its file that do
+    more than look at a status: what only looks at that of the runtime is no call (`lower.calls`).
+    """
+
     def block(old: ir.Block) -> ir.Block:
-        return tuple(map(statement, old))
+        new = list(map(statement, old))
+        looks = {n for n in range(1, len(old)) if new[n - 1] is not old[n - 1] and looks_at(new[n - 1], old[n])}
+        return tuple(stmt for n, stmt in enumerate(new) if n not in looks)
+
+    def looks_at(call: ir.Stmt, stmt: ir.Stmt) -> bool:
+        return (
+            isinstance(call, ir.Call)
+            and isinstance(stmt, ir.Call)
+            and call.result is not None
+            and stmt.args[:1] == (call.result,)
+            and all(isinstance(arg, ir.Const) for arg in stmt.args[1:])
+            and stmt.receiver is None
+            and stmt.result is None
+            and sites.is_check_name(stmt.callee)
+            and last(stmt.callee) not in working
+        )
 
     def statement(stmt: ir.Stmt) -> ir.Stmt:
         match stmt:
@@ -482,7 +536,7 @@ def of_texts(texts: Mapping[str, bytes], wanted: Collection[str] = ()) -> Wrappe
     """The wrappers of a program, by the texts of its files in C++."""
     declared = {path: declared_in(text) for path, text in texts.items() if may_declare(text)}
     names = {last(one.name).encode() for each in declared.values() for one in each.functions}
-    for path, text in texts.items():
-        if path not in declared and any(name in text for name in names):
+    for path, text in texts.items() if names else ():
+        if path not in declared and (b"cudaDevAttr" in text or any(name in text for name in names)):
             declared[path] = declared_in(text)
     return of_program(declared, wanted)

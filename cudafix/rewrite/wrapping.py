@@ -34,7 +34,7 @@ _ADDRESS = re.compile(
     rb"&\w+(?:(?:\.|->|::)\w+|\[\w*\])*|\(\s*void\s*\*\s*\*\s*\).*|reinterpret_cast\s*<\s*void\b.*", re.DOTALL
 )
 _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(\w+)", re.MULTILINE)
-_LABELS = ("asks", "cudaMallocAsync", "cudaFreeAsync")
+_LABELS = ("finds", "asks", "cudaMallocAsync", "cudaFreeAsync")
 Definitions = Callable[[Mapping[str, str], bool, bool, str, Collection[str]], list[list[str]]]
 
 
@@ -134,7 +134,7 @@ class Wrapping:
             one = pair[api] if pair is not None else None
             if one is None or not self._is_in_front(one, known, path, at):
                 return None
-            found.append(one._replace(start=0, end=0, words=frozenset()))
+            found.append(one.elsewhere)
         return found[0] if len(set(found)) == 1 else None
 
     def _pair(self, known: Wrappers) -> dict[str, Function] | None:
@@ -171,7 +171,7 @@ class Wrapping:
         """The name of a function that the file gets."""
         place = self._place(path, at)
         assert place is not None
-        for each in dict.fromkeys(("asks", label)):
+        for each in dict.fromkeys(("finds", "asks", label)):
             before = self._needed[path].get(each, place)
             self._needed[path][each] = min(before, place)
         if path not in self._names:
@@ -181,8 +181,8 @@ class Wrapping:
     def _free(self, path: str) -> dict[str, str]:
         """Names that no file has, and that no other file gets which may be in one translation unit with this one."""
         humps = pool_setup.has_humps(self.tree.files[path])
-        plain = ("hasMemoryPools", "streamMalloc", "streamFree") if humps else (
-            "has_memory_pools", "stream_malloc", "stream_free",
+        plain = ("findMemoryPools", "hasMemoryPools", "streamMalloc", "streamFree") if humps else (
+            "find_memory_pools", "has_memory_pools", "stream_malloc", "stream_free",
         )  # fmt: skip
         taken = {name for other, names in self._names.items() if self._may_meet(path, other) for name in names.values()}
         found: dict[str, str] = {}

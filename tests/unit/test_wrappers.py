@@ -121,6 +121,17 @@ def test_a_file_gets_functions_that_do_without_pools() -> None:
     assert known(text) == {"stream_malloc", "stream_free"}
 
 
+def test_a_file_that_sets_up_the_pool_gets_what_asks() -> None:
+    check = "#include <cstdlib>\nstatic void check(cudaError_t e) { if (e != cudaSuccess) exit(1); }\n"
+    pair = PAIR.replace("cudaMalloc(&d, 4)", "check(cudaMalloc(&d, 4))").replace("cudaFree(d)", "check(cudaFree(d))")
+    run = HEAD + check + KERNEL + f"void run(cudaStream_t s) {{ {pair} }}\n"
+    main = HEAD + "void run(cudaStream_t s);\n" + MAIN.replace(PAIR, "run(s);")
+    after = rewritten({"run.cu": run, "main.cu": main}, FALLBACK)
+    assert "check(stream_free(d, s))" in after["run.cu"]
+    assert known(after["main.cu"]) == set()
+    assert "cudaDevAttrMemoryPoolsSupported" in after["main.cu"]
+
+
 def test_those_of_the_program_are_called() -> None:
     own = HEAD + f"namespace mem {{\n{ASKS + TAKE + GIVE}}}\n"
     after = rewritten({"mem.h": own, "main.cu": '#include "mem.h"\n' + KERNEL + MAIN}, OWN)

@@ -104,7 +104,9 @@ def fallback(
     """The functions that `names` has names for, as lines: `finds` the devices with memory pools, `asks` whether the
     current one has them, and `cudaMallocAsync` and `cudaFreeAsync`, with what is done where it has none.
     """
-    kind = "static inline" if inline else "static"
+    kind = (
+        "inline" if inline else "static"
+    )  # what inline functions of a header name is one (C++17, 6.2 [basic.def.odr] 6)
     n = free_names(("T", "pools", "found", "count", "device", "has", "memory", "size", "stream"), macros)
     finds = [
         "// the devices that have memory pools, a bit for each: some vGPUs, Windows TCC and old drivers have none",

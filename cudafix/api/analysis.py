@@ -95,17 +95,21 @@ def found_at(
     if settings.pool_setup is not None:
         settings = with_values(settings, pool_setup=_header(settings.pool_setup, found.files))
     if settings.wrappers is not None:
-        _check(settings.wrappers, settings, found.files)
+        _check(settings.wrappers, settings, found.files, any(map(os.path.isdir, inputs)))
     return Found(found, *as_built(found.files, settings, inputs))
 
 
-def _check(asked: Wrappers, settings: Config, files: Files) -> None:
-    """That the wrappers which the configuration names are known to be such."""
+def _check(asked: Wrappers, settings: Config, files: Files, whole: bool) -> None:
+    """That the wrappers which the configuration names are known to be such. If these are some files, and not a `whole`
+    folder, they may be defined elsewhere.
+    """
     from cudafix.rewrite import wrappers
 
     texts = {path: data for path, data in files.items() if not path.endswith(prefilter.SUFFIX)}
     declared = [wrappers.declared_in(text) for text in texts.values() if wrappers.may_declare(text)]
     known = {function.name: function for each in declared for function in each.functions}
+    if not whole and known.keys().isdisjoint(asked):
+        return
     for name, api in zip(asked, ("cudaMallocAsync", "cudaFreeAsync"), strict=True):
         if name not in known or known[name].stands_for != api:
             text = f"`wrappers`: no `{name}` in the paths is known to be `{api}`: see `explain stream_ordered_pairs`"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
+from cudafix.cli import main as cli
 from cudafix.findings import Report
 from cudafix.pipeline import driver
 from cudafix.project.config import Config, Wrappers
@@ -169,6 +171,36 @@ def test_a_pair_that_cannot_call_one_stays(files: dict[str, str], config: Config
     report = report_of(files, config)
     assert not report.findings
     assert [(refusal.name, refusal.message) for refusal in report.refusals] == [("site_not_editable", why)]
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "line"),
+    [
+        (ASKS + TAKE, "", "no `give` in the paths is known to be `cudaFreeAsync`"),
+        (ASKS + TAKE + GIVE.replace("!", ""), "", "no `give` in the paths is known to be `cudaFreeAsync`"),
+        (
+            "cudaError_t take(void **p, size_t n, cudaStream_t s) { return cudaMallocAsync(p, n, s); }\n" + ASKS + GIVE,
+            'pools = "fallback"\n',
+            '`take` does not do without memory pools, and `pools` is `"fallback"`',
+        ),
+    ],
+    ids=["not there", "another function", "no fallback"],
+)
+def test_wrappers_that_are_none_are_one_clear_line(
+    text: str,
+    settings: str,
+    line: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "main.cu").write_text(HEAD + KERNEL + text + MAIN)
+    (tmp_path / "cudafix.toml").write_text(settings + 'wrappers = { malloc = "take", free = "give" }\n')
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["check"])
+    assert ended.value.code == 2
+    assert line in capfd.readouterr().err
 
 
 def test_a_migration_by_hand_with_the_wrong_fallback_is_not_proved() -> None:

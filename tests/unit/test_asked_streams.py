@@ -79,6 +79,12 @@ def test_it_names_the_stream_that_it_means(main: str, asked: str) -> None:
         (f"int main() {{ Context ctx; {USE} }}", "ctx.nothing()"),
         (f"int main() {{ Context ctx; {USE} }}", "ctx.s_"),
         (f"int main() {{ Context ctx, other; {USE} }}", "other.stream()"),
+        (
+            "void f(Context *p) { float *d; cudaMalloc(&d, 4); if (p) k<<<1, 1, 0, p->stream()>>>(d);"
+            " cudaDeviceSynchronize(); cudaFree(d); }\n"
+            "int main(int n, char **) { Context c; f(n > 1 ? &c : nullptr); }",
+            "p->stream()",
+        ),
         (f"Context other;\nint main() {{ Context ctx; {USE} {{ Context other; }} }}", "other.stream()"),
         (
             "void f(Base &b) { float *d; cudaMalloc(&d, 4); k<<<1, 1, 0, b.s>>>(d); cudaFree(d); }\n"
@@ -86,7 +92,7 @@ def test_it_names_the_stream_that_it_means(main: str, asked: str) -> None:
             "b.lane()",
         ),
     ],
-    ids=["it does more", "it is not there", "it is private", "another stream", "another variable", "virtual"],
+    ids=["it does more", "it is not there", "it is private", "another stream", "null", "another variable", "virtual"],
 )
 def test_it_is_not_used_where_it_may_mean_another(main: str, asked: str) -> None:
     assert moved(main, asked) == plain(main)

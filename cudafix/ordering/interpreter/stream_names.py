@@ -88,7 +88,12 @@ def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
 
 
 def _certain(machine: Machine, state: State, place: ir.Expr, ended: frozenset[Stream]) -> Stream | None:
-    """The one stream that a place holds for certain; None if it may hold another one, or may have `ended`."""
+    """The one stream that a place holds for certain; None if it may hold another one, or may have `ended`, or a pointer
+    on the way there may be null or lead elsewhere.
+    """
+    followed = (part.base for part in ir.variables(place) if isinstance(part, ir.Deref))
+    if any(len(machine.values(state, pointer)) != 1 for pointer in followed):
+        return None
     values = machine.values(state, place)
     cells = machine.cells(state, place)
     if len(values) != 1 or any(state.env.puns and state.env.puns.has(root, state.env[root]) for root, _ in cells):

@@ -30,7 +30,7 @@ from cudafix.project.config import Config
 from cudafix.rewrite import residue
 from cudafix.rewrite.align import Different
 from cudafix.rewrite.certificates import Scenes
-from cudafix.rewrite.wrappers import plain_text
+from cudafix.rewrite.wrappers import declared_in, plain_text
 
 Progress = Callable[[int, int], None]
 
@@ -254,6 +254,7 @@ def reasons(before: Mapping[str, bytes], after: Mapping[str, bytes], config: Con
         # what the host does not wait for, it may not have waited for in `before` either
         wrong += [_reason(v, set()) for v in outcome.violations if v.kind is not Wrong.HOST_RACE]
     if not wrong:  # what the IR drops is as it was
+        wrong += map(Reason, _changed_wrappers(old, new, programs))
         texts = _without_wrappers(old, programs), _without_wrappers(new, programs)
         gone, came = residue.new_variables(*texts)
         variables = gone, came | shared
@@ -272,6 +273,21 @@ def _without_wrappers(tree: Tree, programs: Sequence[Sequence[str]]) -> dict[str
         known = tree.wrappers_of(paths)
         texts |= {path: plain_text(texts[path], path, known) for path in paths if texts[path] is tree.files[path]}
     return texts
+
+
+def _changed_wrappers(old: Tree, new: Tree, programs: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The functions for those of the runtime that are others now: the texts and the IR are compared without them, and
+    other code may ask what they do.
+    """
+    for paths in programs:
+        for path, spans in old.wrappers_of(paths).spans.items():
+            if old.files[path] != new.files[path]:
+                there = declared_in(old.files[path]).functions
+                now = {function.elsewhere for function in declared_in(new.files[path]).functions}
+                changed = (f for f in there if (f.start, f.end) in spans and f.elsewhere not in now)
+                yield from (
+                    f"{path}: `{function.name}` changed, which is no part of a migration" for function in changed
+                )
 
 
 def _included_otherwise(old: Tree, new: Tree, programs: list[list[str]]) -> Iterator[str]:

@@ -212,6 +212,16 @@ def test_a_migration_by_hand_with_the_wrong_fallback_is_not_proved() -> None:
         assert (not found) is right, found
 
 
+def test_a_function_that_others_may_ask_too_stays_what_it_is() -> None:
+    before = HEAD + KERNEL + ASKS + TAKE + GIVE + MAIN
+    after = before.replace("cudaMalloc(&d, 4)", "take(&d, 4, s)").replace("cudaFree(d)", "give(d, s)")
+    for asks, expected in (("!= 0", []), ("== 0", ["main.cu: `has_pools` changed, which is no part of a migration"])):
+        changed = after.replace("has != 0", f"has {asks}")
+        found = driver.prove({"main.cu": before.encode()}, {"main.cu": changed.encode()}, Config())
+        assert [line for line in found if "has_pools" in line] == expected, found
+        assert bool(found) is bool(expected)
+
+
 def test_names_are_those_that_nothing_has() -> None:
     text = HEAD + KERNEL + "int stream_free;\n" + MAIN
     assert re.search(r"\bstream_free_\(d, s\)", rewritten({"main.cu": text}, FALLBACK)["main.cu"])

@@ -258,6 +258,8 @@ def _wrapper(name: str, body: tuple[str, ...], given: tuple[str, ...], known: _K
     for test, first, second in _choices(body):
         negated = test[:1] == ("!",)
         asked = known.asked(_asked(test[1:] if negated else test))
+        if asked is not None and last(asked.name) in given:
+            return None  # a parameter hides it
         right = (first, second) == ((by_device, by_stream) if negated else (by_stream, by_device))
         if asked is not None and right:
             return Function(name, 0, 0, api, asked.name, asked.answers, needs=(asked.name,))
@@ -339,6 +341,8 @@ def _that_answers(name: str, body: tuple[str, ...], known: _Known) -> Function |
             if behind not in ("const", "constexpr"):
                 return None
         elif not _NAME.fullmatch(word):
+            if word in ("*", "->"):  # what a pointer leads to may change
+                return None
             if word.startswith(('"', "'")) or (word == "::" and _NAME.fullmatch(before)):
                 return None
         elif word in _QUERIES:

@@ -67,6 +67,8 @@ def test_a_wrapper_with_a_fallback_is_known(text: str) -> None:
         ((ASKS + TAKE + GIVE).replace("int device = 0, has = 0;", "int device = 0; static int has = 0;"), set()),
         ((ASKS + TAKE + GIVE).replace("has != 0", "has != limit"), set()),
         ((ASKS + TAKE + GIVE).replace("has != 0", "rand() != 0"), set()),
+        ((ASKS + TAKE + GIVE).replace("has != 0", "*(int *)8 != 0"), set()),
+        (ASKS + TAKE + GIVE.replace("void *p", "void *has_pools").replace("(p", "(has_pools"), {"take"}),
         ((ASKS + TAKE + GIVE).replace("cudaMallocAsync(p, n, s)", "cudaMallocAsync(p, n, 0)"), {"give"}),
         ((ASKS + TAKE + GIVE).replace("cudaMalloc(p, n);", "cudaMalloc(p, 2 * n);"), {"give"}),
         ((ASKS + TAKE + GIVE).replace("return cudaFreeAsync", "log(p); return cudaFreeAsync"), {"take"}),
@@ -79,7 +81,8 @@ def test_a_wrapper_with_a_fallback_is_known(text: str) -> None:
         ("cudaError_t take(void **p, size_t n, cudaStream_t s) { return cudaMallocAsync(p, n, s); }", set()),
     ],
     ids=[
-        "the other way round", "what is kept changes", "a variable", "a function", "another stream", "another size",
+        "the other way round", "what is kept changes", "a variable", "a function", "memory", "hidden",
+        "another stream", "another size",
         "more", "a macro in it", "a condition", "overloaded", "a macro", "asked otherwise", "asked in front",
         "no fallback",
     ],

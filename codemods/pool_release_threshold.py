@@ -83,7 +83,7 @@ from __future__ import annotations
 from cudafix.codemod import Codemod
 from cudafix.ir import Site
 from cudafix.project.config import ALL
-from cudafix.rewrite.statements import block, checked
+from cudafix.rewrite.statements import Names, block, checked
 
 CODEMOD = Codemod(
     name="pool_release_threshold",
@@ -95,22 +95,19 @@ CODEMOD = Codemod(
 COMMENT = "// keep freed memory in the pool instead of giving it back at every synchronization"
 
 
-def statements(
-    site: Site, once: bool, unit: str, size: int, taken: frozenset[str] = frozenset(), asks: str = ""
-) -> list[str]:
-    """The same in a block of its own. `taken` are the names of the function's own variables."""
-    return block(raised(site, once, unit, size, taken, asks), unit)
+def statements(site: Site, once: bool, unit: str, size: int, names: Names, asks: str = "") -> list[str]:
+    """The same in a block of its own."""
+    return block(raised(site, once, unit, size, names, asks), unit)
 
 
-def raised(
-    site: Site, once: bool, unit: str, size: int, taken: frozenset[str] = frozenset(), asks: str = ""
-) -> list[str]:
+def raised(site: Site, once: bool, unit: str, size: int, names: Names, asks: str = "") -> list[str]:
     """Raise the threshold of the current device's default pool to a size in bytes: a comment and statements.
 
-    `once`: the place is reached once in a run of the program. `taken` are names that mean something else there. `asks`
-    is the function that says whether the device has pools, where it may have none.
+    `once`: the place is reached once in a run of the program. `asks` is the function that says whether the device has
+    pools, where it may have none.
     """
-    device, pool, threshold, kept = (_free(name, taken) for name in ("device", "pool", "threshold", "kept"))
+    device, pool = names.free("device", "device_of_pool"), names.free("pool", "pool_of_device")
+    threshold, kept = names.free("threshold", "release_threshold"), names.free("kept", "memory_is_kept")
     raise_it = [
         f"int {device};",
         f"cudaMemPool_t {pool};",
@@ -127,9 +124,3 @@ def raised(
     kind, no, yes = ("int", "0", "1") if site.span.path.endswith(".c") else ("bool", "false", "true")
     guarded = [f"if (!{kept}) {{", *(unit + line for line in (*raise_it, f"{kept} = {yes};")), "}"]
     return [comment, f"static {kind} {kept} = {no};", *guarded]
-
-
-def _free(name: str, taken: frozenset[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name

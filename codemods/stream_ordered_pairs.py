@@ -58,11 +58,12 @@ assumption and is applied only with `--unsafe`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from cudafix.codemod import Codemod
 from cudafix.findings import Edit
 from cudafix.ir import Call
+from cudafix.rewrite.statements import Names
 
 CODEMOD = Codemod(
     name="stream_ordered_pairs",
@@ -88,26 +89,28 @@ def edits(call: Call, stream: str, data: bytes, wrapper: str = "", untyped: bool
     return [Edit(path, start, at, wrapper.encode()), *cast, argument]
 
 
-def free_names(names: Collection[str], taken: Collection[str]) -> dict[str, str]:
-    """The names, each as it is written where some mean something else."""
-    found: dict[str, str] = {}
-    for name in names:
-        found[name] = name
-        while found[name] in taken:
-            found[name] += "_"
-    return found
+_VARIABLES = {
+    "T": "PointedTo",
+    "pools": "devices_with_pools",
+    "found": "pools_found",
+    "count": "device_count",
+    "device": "device_of_pool",
+    "has": "device_has_pool",
+    "memory": "stream_memory",
+    "size": "memory_size",
+    "stream": "memory_stream",
+}
+"""The names in these functions, and those that they have where macros may have the first ones."""
 
 
-def fallback(
-    names: Mapping[str, str], own_line: bool, inline: bool, unit: str, macros: Collection[str]
-) -> list[list[str]]:
+def fallback(names: Mapping[str, str], own_line: bool, inline: bool, unit: str, variables: Names) -> list[list[str]]:
     """The functions that `names` has names for, as lines: `finds` the devices with memory pools, `asks` whether the
     current one has them, and `cudaMallocAsync` and `cudaFreeAsync`, with what is done where it has none.
     """
     kind = (
         "inline" if inline else "static"
     )  # what inline functions of a header name is one (C++17, 6.2 [basic.def.odr] 6)
-    n = free_names(("T", "pools", "found", "count", "device", "has", "memory", "size", "stream"), macros)
+    n = {word: variables.free(word, words) for word, words in _VARIABLES.items()}
     finds = [
         "// the devices that have memory pools, a bit for each: some vGPUs, Windows TCC and old drivers have none",
         f"{kind} unsigned long long {names['finds']}()",

@@ -65,11 +65,11 @@ CODEMOD = Codemod(
 )
 
 
-def statements(site: ir.Site, waiter: str, awaited: str, unit: str) -> list[str]:
+def statements(site: ir.Site, waiter: str, awaited: str, unit: str, names: text.Names) -> list[str]:
     """`waiter` waits for what `awaited` has done so far. A destroyed event is released when it is done."""
-    event = "done"
+    event = names.free("done", "work_is_done")
     while event in f"{waiter} {awaited}":
-        event += "_"
+        event = names.free(event + "_", event + "_")
     return text.block(
         [
             f"cudaEvent_t {event};",

@@ -46,6 +46,7 @@ ASSUMPTIONS = {
     "host_waits_itself": "the host looks at what a copy or kernel writes or prints only after a wait of its own",
     "cells_run_in_order": "the cells run from top to bottom, once",
     "evaluates_its_argument": "{} evaluates its argument, and only looks at the status",
+    "built_as_written": "{} is built as its build files say: nobody chooses another default stream on the command line",
     "legacy_default_stream": "{} is compiled for the legacy default stream, as nvcc does unless it is told otherwise",
 }
 """What a proof may rest on, by the names that a configuration asserts them by: words about a subject."""

@@ -133,7 +133,8 @@ REFUSALS: dict[str, Page] = {
         "a header gives the CUDA calls the meaning of another platform",
         "Code that is compiled for HIP or MUSA through `#define cudaMalloc hipMalloc` does not compile any more where "
         "the header has no line for `cudaMallocAsync` and `cudaFreeAsync`, and the calls of the other platform wait by "
-        "rules of their own. It is often built elsewhere, so nobody would notice here.",
+        "rules of their own. It is often built elsewhere, so nobody would notice here. A header of the tree may do the "
+        "same that a build may take for one of the system, and that has names of the program.",
         "Translate the code for the other platform when it is built (`hipify`), and leave the CUDA names alone here.",
     ),
     "internal_error": Page(

@@ -23,7 +23,7 @@ from mkdocs.structure.pages import Page
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from docs import generated  # noqa: E402 as above
+from docs import generated, links  # noqa: E402 as above
 
 AT_THE_ROOT = {
     "README.md": "index.md",
@@ -39,8 +39,6 @@ AT_THE_ROOT = {
 _running = ExitStack()
 _made: dict[str, Callable[[], str]] = {}
 _MARK = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
-_FENCE = re.compile(r"^ *(`{3,}|~{3,})(.*)$")
-_LINK = re.compile(r"(?<=\]\()(?P<inline>[^)\s]+)(?=[)\s])|^\[[\w-]+\]: (?P<reference>\S+)$")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -86,7 +84,7 @@ def on_post_build(config: MkDocsConfig) -> None:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Fill in what is generated, and turn links of the repository into links of the site."""
     filled = _MARK.sub(lambda found: generated.part(found[1]), markdown)
-    return _with_links(filled, lambda link: _linked(link, page.file, files))
+    return links.changed(filled, lambda link: _linked(link, page.file, files))
 
 
 def _targets(file: File, files: Files) -> Iterator[str]:
@@ -96,29 +94,8 @@ def _targets(file: File, files: Files) -> Iterator[str]:
         found.append(_uri(link.partition("#")[0], file, files))
         return link
 
-    _with_links(file.content_string, note)
+    links.changed(file.content_string, note)
     return (uri for uri in found if uri.startswith("files/"))
-
-
-def _with_links(text: str, change: Callable[[str], str]) -> str:
-    """The text with every link to a file changed, but for those in code blocks."""
-    lines, fence = [], ""
-    for line in text.split("\n"):
-        found = _FENCE.match(line)
-        if found and not fence:
-            fence = found[1]
-        elif found and found[1].startswith(fence) and not found[2].strip():
-            fence = ""
-        lines.append(line if fence else _LINK.sub(lambda found: _replaced(found, change), line))
-    return "\n".join(lines)
-
-
-def _replaced(found: re.Match[str], change: Callable[[str], str]) -> str:
-    kind = "inline" if found["inline"] else "reference"
-    link = found[kind]
-    if ":" in link or link.startswith("#"):
-        return found[0]
-    return found[0].removesuffix(link) + change(link)
 
 
 def _linked(link: str, file: File, files: Files) -> str:

@@ -18,6 +18,7 @@ from cudafix.project import build, config, discovery, prefilter, requirements
 from cudafix.project.config import Config, Wrappers
 from cudafix.project.files import ChangedError, Facts, Files
 from cudafix.project.paths import named
+from cudafix.project.replaced import replaced
 from cudafix.report.selection import Analysis, select
 
 if TYPE_CHECKING:
@@ -152,8 +153,10 @@ def as_built(files: Mapping[str, bytes], settings: Config, inputs: Sequence[str]
         perhaps_per_thread=streams.perhaps,
         unbuilt=streams.unbuilt,
         partly_built=streams.partly_built,
+        to_be_chosen=streams.to_be_chosen,
         include_folders=folders,
         mentioned_folders=build.mentioned_folders(files, settings, inputs),
+        replaced=replaced(known, dict(folders), lambda those: build.folders_for_headers(those, settings, inputs)),
         constants=build.constants(files, settings, inputs),
     )
     arrays = [path for path in known if known.facts(path).arrays]

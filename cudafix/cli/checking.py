@@ -16,7 +16,7 @@ from cudafix.report.listing import fails
 from cudafix.report.selection import Analysis
 from cudafix.rewrite import edits
 
-FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab", "junit")
+FORMATS = ("text", "concise", "json", "sarif", "github", "github-review", "gitlab", "junit")
 
 
 @dataclass(frozen=True)
@@ -204,6 +204,18 @@ def _since(done: Analysis, revision: str, analyze: Callable[[Mapping[str, bytes]
         raise click.ClickException(f"--since: {error}") from None
 
 
+def _shown(request: Request) -> Mapping[str, Sequence[range]] | None:
+    """The lines that the reader of a review sees."""
+    if request.format != "github-review" or request.since is None:
+        return None
+    from cudafix.report import since
+
+    try:
+        return since.shown(request.since)
+    except since.GitError as error:
+        raise click.ClickException(f"--since: {error}") from None
+
+
 def _write(done: Analysis, request: Request) -> None:
     from cudafix.report.terminal import Terminal
 
@@ -236,8 +248,9 @@ def _write(done: Analysis, request: Request) -> None:
         from cudafix.report.listing import Listing
         from cudafix.report.machine import render
 
+        listing = Listing(sources, report, selection, request.counted, _shown(request))
         sys.stdout.flush()
-        sys.stdout.buffer.write(render(request.format, Listing(sources, report, selection, request.counted)))
+        sys.stdout.buffer.write(render(request.format, listing))
         sys.stdout.buffer.flush()
         if not request.quiet:
             Terminal(sys.stderr, sources).summary(report, selection, "can be rewritten")

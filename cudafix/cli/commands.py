@@ -211,6 +211,8 @@ def verify(options: Options, **how: Any) -> None:
     Exit code: 0 verified, 1 the rewrite fails, 2 the tool could not do its work (also: the program fails as it is),
     3 unverified: no GPU, or output that varies by itself.
     """
+    if sys.platform == "win32":  # process groups, and locks that end with their process
+        raise click.ClickException("`verify` works on Linux and macOS; on Windows, use it in WSL")
     from cudafix.verify import command
 
     def analysed() -> tuple[Analysis, Config]:

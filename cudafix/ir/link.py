@@ -164,6 +164,16 @@ class Program:
             self._kept[fact] = make()
         return cast(T, self._kept[fact])
 
+    def type_of_global(self, name: str) -> str:
+        """The type of a variable of the host at namespace scope that is no array, in any file; "" of others."""
+        return self.kept("types of globals", self._types_of_globals).get(last(name), "") if "::" in name else ""
+
+    def _types_of_globals(self) -> dict[str, str]:
+        found: dict[str, set[str]] = defaultdict(set)
+        for variable in (one for module in self.modules for one in module.globals):
+            found[last(variable.name)].add(variable.type if variable.space == "host" and not variable.array else "")
+        return {name: kinds.pop() for name, kinds in found.items() if len(kinds) == 1}
+
     def reaching(self, fact: str, holds: Callable[[ir.Stmt], bool]) -> frozenset[int]:
         """The functions (by `id`) with a statement for which `holds`, or that call one of these. Kept by `fact`."""
         return self.reaching_those(fact, lambda function: any(map(holds, ir.walk(function.body))))

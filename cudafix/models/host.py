@@ -423,8 +423,8 @@ ios_base::sync_with_stdio} host hr*
 {uniform_int,uniform_real,normal,bernoulli,exponential,poisson,geometric,gamma,binomial,lognormal,\
 cauchy}_distribution host hr*
 {discrete,piecewise_constant,weibull,chi_squared,student_t}_distribution host hr*
-{to_string,to_wstring,stoi,stol,stoll,stoul,stoull,stof,stod,stold,quoted,to_chars,format,generate_canonical} \
-host hr*
+{to_string,to_wstring,quoted,to_chars,format,generate_canonical} host hr*
+{stoi,stol,stoll,stoul,stoull,stof,stod,stold} host hr out -
 from_chars                              host    hr hr out - ; bytes
 {print,println}                         output  hr*
 {setw,setprecision,setfill,setbase,fixed,scientific,hex,dec,oct,boolalpha,left,right,put_time,get_time,setiosflags,\
@@ -469,7 +469,9 @@ atomic_load_explicit                    host    hr -
 {atomic_fetch_{and,or,xor,min,max},atomic_fetch_{add,sub,and,or,xor,min,max}_explicit,\
 atomic_flag_{test_and_set,clear}{,_explicit},atomic_ref} external rw* ; why=the values may change places
 @ C++20 [thread], [atomics]; GCC manual "Legacy __sync Built-in Functions"; other host threads are out of reach
-__sync_{fetch_and_add,add_and_fetch,val_compare_and_swap,bool_compare_and_swap,synchronize,lock_test_and_set} host hrw*
+__sync_{fetch_and_add,add_and_fetch,synchronize} host hrw*
+__sync_lock_test_and_set                host    hrw put -*
+__sync_{val,bool}_compare_and_swap      host    hrw - put -*
 @ C++20 [expr.type.conv]; vector_types.h, vector_functions.h, cuComplex.h, cuda_fp16.h, cuda_bf16.h 13.0
 {bool,char,short,int,long,float,double,unsigned,size_t,ssize_t,ptrdiff_t,intptr_t,uintptr_t,uint,uchar,ushort,ulong} \
 host - ; any returns=same

@@ -56,6 +56,7 @@ def _settings(config: Config, paths: Sequence[str]) -> object:
         config.perhaps_per_thread,
         config.unbuilt,
         config.partly_built,
+        config.to_be_chosen,
         config.rmm,
         config.context,
     )
@@ -68,6 +69,7 @@ def _settings(config: Config, paths: Sequence[str]) -> object:
         config.check_macros,
         _folders(config, paths),
         _of_paths(config.constants, paths),
+        [one for one in config.replaced if one.path in paths],
         cuda,
         config.only,
         config.pool_threshold,

@@ -11,12 +11,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 from cudafix import ir
 from cudafix.codemod import codemods
 from cudafix.codemod import module as codemod
-from cudafix.codemods import stream_ordered_pairs
 from cudafix.findings import Assumption, Edit, Finding, Place, Refusal, Report, Runs, Safety
 from cudafix.ir import walk
 from cudafix.ir.link import SOURCES, handed_over, last
@@ -30,6 +30,7 @@ from cudafix.pipeline.programs import Part
 from cudafix.pipeline.shared_set_up import Header
 from cudafix.pipeline.tree import Tree, Variant, View
 from cudafix.pipeline.views import functions_of, views_of
+from cudafix.pipeline.writers import CudaWriter
 from cudafix.project import build, prefilter
 from cudafix.project.config import Config
 from cudafix.project.failures import made_readable
@@ -46,7 +47,9 @@ from cudafix.rewrite.pairs import in_one_function
 from cudafix.rewrite.plan import Plan
 from cudafix.rewrite.render import TOO_LARGE_WORDS, HandedOver, Rewriter, shared_words, starts_at
 from cudafix.rewrite.repair import Repair
+from cudafix.rewrite.statements import Names
 from cudafix.rewrite.wrapping import Wrapping
+from cudafix.rewrite.writer import Writer
 
 TOO_LARGE = 12
 """Roots of one cluster that may take up the whole budget; so a cluster of a library ends."""
@@ -54,8 +57,12 @@ MOST_STEPS, MOST_OF_A_CLUSTER = 500_000, 1_000_000
 """Statements that may be run from one root, in all programs and all that is tried, and from all roots together: some
 minutes. A run ends whatever it is given: what is not proved by then is refused as too large.
 """
-_GENERATOR_EXPRESSION, _CLEANUP = "generator_expression", "cleanup"
-"""Problems that are refused as `generator` and as `control_flow`."""
+_DEFINED = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+_GENERATOR_EXPRESSION, _CLEANUP, _MACRO = "generator_expression", "cleanup", "macro"
+"""Problems that are refused as `generator`, and as `control_flow`: a macro that begins or ends a block, or that names
+something else, and could not be written out.
+"""
 _PROBLEMS = {
     "generator": "is a generator",
     _GENERATOR_EXPRESSION: "makes a generator expression, which may run later, bit by bit",
@@ -67,6 +74,7 @@ _PROBLEMS = {
     "finalizer": "works with memory or a stream that `__del__` gives back",
 }
 _FILL_A_LIST = "Make a list of it (`[...]`), or run through the generator expression where it stands."
+_SAY_WHERE = "Make a compile_commands.json, which says where the build looks for headers."
 _CALL_THE_CLEANUP = "Take the attribute out, and call its function where the variable ends."
 
 
@@ -105,6 +113,7 @@ class Cluster:
         compiled = [path for path in sources or self.paths if not self.per_thread]
         self.unbuilt = not self.config.unbuilt.isdisjoint(compiled)
         self.partly_built = not self.config.partly_built.isdisjoint(compiled)
+        self.to_be_chosen = not self.config.to_be_chosen.isdisjoint(sources or self.paths)
         # of views that differ only in quiet statements from one that is surveyed, by the `id` of that: the functions in
         # which they differ, which matter only while the host does not know all that it knew
         self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}
@@ -113,7 +122,7 @@ class Cluster:
         # the functions that a view reaches which is too large for the proof, and where that starts
         self.too_large: dict[ir.Span, ir.Function | None] = {}
         known = [tree.wrappers_of(program) for program in programs]
-        self.wrapping = Wrapping(tree, config, known, self._start_of, stream_ordered_pairs.fallback)
+        self.wrapping = Wrapping(tree, config, known, self._start_of, self._writer)
         self.of_wrappers: dict[str, set[tuple[int, int]]] = {}  # where they are defined
         for path, spans in (item for one in known for item in one.spans.items()):
             self.of_wrappers.setdefault(path, set()).update(spans)
@@ -284,7 +293,7 @@ class Cluster:
         if self.config.pool_setup is not None and not self.config.is_too_old:
             header = Header(self.tree, self.config.pool_setup, self.programs, self.tables)
         rewriter = Rewriter(
-            self.tree.files, self.config, self.views, survey, self.tree.writer, self.tables, header, self.wrapping
+            self.tree.files, self.config, self.views, survey, self._writer, self.tables, header, self.wrapping
         )
         faults, mended = self._defects(survey)
         if self.wrapping.falls_back:  # a call of the runtime fails where there are no pools
@@ -356,8 +365,9 @@ class Cluster:
 
     def _resting(self, findings: Sequence[Finding], plan: Plan, survey: Sequence[Outcome]) -> tuple[Finding, ...]:
         """The findings, with what holds unless something is said against it: nvcc's default stream, where a proof uses
-        that and no build is found, and what checks do of headers that are not in the tree. Where a build includes what
-        is not there, that may say something against it: an assumption like any other.
+        that and no build is found, or that nobody chooses another one on the command line of a build; and what checks
+        do of headers that are not in the tree. Where a build includes what is not there, that may say something against
+        it: an assumption like any other.
         """
         used = any(outcome.default_stream for outcome in survey) or any(
             DEFAULT in group.streams.values() for group in plan.moving()
@@ -373,15 +383,12 @@ class Cluster:
                 else f
                 for f in findings
             ]
-        default = used and self.unbuilt and not self.partly_built
+        streams = ["legacy_default_stream"] * self.unbuilt or ["built_as_written"] * self.to_be_chosen
+        streams = streams if used and not self.partly_built else []
         checks = sorted({name for view in self.views for module in view.program.modules for name in module.checks})
         evaluating = tuple(Assumption("evaluates_its_argument", f"`{name}`") for name in checks)
         return tuple(
-            replace(
-                f, defaults=(*(Assumption("legacy_default_stream", f"`{f.path}`") for _ in range(default)), *evaluating)
-            )
-            if f.edits
-            else f
+            replace(f, defaults=(*(Assumption(name, f"`{f.path}`") for name in streams), *evaluating)) if f.edits else f
             for f in findings
         )
 
@@ -424,7 +431,7 @@ class Cluster:
         return defects(
             outcomes,
             run,
-            Context(self.tree.files, self.tables, outcomes, self.tree.writer, self._unclear(), self.config.context),
+            Context(self.tree.files, self.tables, outcomes, self._writer, self._unclear(), self.config.context),
             found,
         )
 
@@ -444,13 +451,28 @@ class Cluster:
         }
         outcomes = [o for _, o in freeing]
         memory = _Memory(self, freeing)
-        context = Context(
-            self.tree.files, self.tables, outcomes, self.tree.writer, self._unclear(), self.config.context
-        )
+        context = Context(self.tree.files, self.tables, outcomes, self._writer, self._unclear(), self.config.context)
         try:
             return completions(outcomes, memory.run, context, found, mended)
         except _TooLarge:
             return []
+
+    def _writer(self, path: str) -> Writer:
+        """The words of statements in a file, with the names that are free in it."""
+        writer = self.tree.writer(path)
+        if not writer.is_cuda:
+            return writer
+        programs = [[module.path for module in view.program.modules] for view in self.views]
+        beside = {one for paths in programs if path in paths for one in paths if not one.endswith(prefilter.SUFFIX)}
+        return CudaWriter(Names(self._macros, any(map(self.tree.lacks_headers, sorted(beside)))))
+
+    @cached_property
+    def _macros(self) -> frozenset[str]:
+        """The macros that the files of the programs define, and the builds: no variable can have the name of one."""
+        paths = dict.fromkeys(module.path for view in self.views for module in view.program.modules)
+        found = (name for path in paths for name in _DEFINED.findall(self.tree.files[path]))
+        built = (name for _, names in self.config.constants for name in names)
+        return frozenset(name.decode("utf-8", "replace") for name in found).union(built)
 
     def _unclear(self) -> list[ir.Span]:
         """The functions that could not be read as a whole."""
@@ -512,6 +534,12 @@ class Cluster:
                             return Refused(name, "the file cannot be parsed", ((span, "here"),), unlock=unlock)
                         if name == _GENERATOR_EXPRESSION:
                             name, unlock = "generator", _FILL_A_LIST
+                        if name == _MACRO:
+                            word = _WORD.match(self.tree.files[key.path], offset)
+                            name, text = (
+                                "control_flow",
+                                f"{text}: macro `{word[0].decode() if word is not None else ''}`",
+                            )
                         if name == _CLEANUP:
                             name, unlock = "control_flow", _CALL_THE_CLEANUP
                         return Refused(name, f"`{last(function.name)}` {text}", ((span, "here"),), unlock=unlock)
@@ -538,6 +566,10 @@ class Cluster:
             return Refused("mixed_default_streams", UNKNOWN_DEFAULT)
         if len(self.default_streams) > 1:
             return Refused("mixed_default_streams", "the files of the program have different default streams")
+        for one in self.config.replaced:
+            if one.path in self.paths:
+                text = f"`{one.header}` may be the `{one.included}` of `{one.path}`, and has a `{one.name}` of its own"
+                return Refused("renaming_header", text, unlock=_SAY_WHERE)
         return None
 
     def _too_old(self, group: Group) -> Refused | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cudafix import ir
 from cudafix.frontends.cuda.lower import module as lower
 from cudafix.frontends.cuda.parse import source
+from cudafix.frontends.cuda.preprocess.configurations import VARIABLE
 from cudafix.frontends.cuda.preprocess.units import Listing, Unit
 from cudafix.frontends.cuda.sema.declarations import Declarations
 from cudafix.interrupts import checkpoint
@@ -377,6 +378,7 @@ class Tree:
         places = self.includes_of(path)
         early = WORD.findall(self.files[path], 0, places[-1][0]) if places else ()
         placed = {name for name, count in changes.items() if count > 1} | ({w.decode() for w in early} & changes.keys())
+        placed.update(name for header in headers for name in self._perhaps_hiding(header, path))
         fresh = set(placed)
         decided: set[str] = set()  # the files whose changes are placed
         while fresh:
@@ -405,6 +407,15 @@ class Tree:
             fresh = {word.decode() for macro in macros for word in WORD.findall(macro.body)} & changes.keys() - used
         used = {name for name in used & placed if any(name in self.listing_of(one).changes for one in headers)}
         return self.unit(tuple(listings), used) if used else None
+
+    def _perhaps_hiding(self, header: str, path: str) -> Iterator[str]:
+        """The macros that a header defines under a condition, and that may have the names of variables of a file."""
+        listing = self.listing_of(header)
+        if listing.conditional:
+            variables = self.words(path, VARIABLE)
+            for name, macro in self.macros_of(header).items():
+                if macro.params is None and name.encode() in variables and listing.is_conditional(macro.body_start):
+                    yield name
 
     def variants_of(self, path: str, program: Collection[str] = ()) -> list[Variant]:
         """The configurations of a file, with the macros of the headers that it includes, and with those that all files

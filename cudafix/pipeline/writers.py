@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from cudafix import ir
 from cudafix.codemods import (
     pool_release_threshold,
@@ -14,7 +16,7 @@ from cudafix.findings import Edit
 from cudafix.frontends.python.styles import CUPY, DRIVER, NEW_DRIVER, RUNTIME, Bindings, Style
 from cudafix.ordering.interpreter.program import StreamName
 from cudafix.project.config import ALL
-from cudafix.rewrite.statements import COMMENT, checked
+from cudafix.rewrite.statements import COMMENT, Names, checked
 from cudafix.rewrite.writer import Callee
 
 
@@ -25,6 +27,9 @@ class CudaWriter:
     pairs: str = stream_ordered_pairs.CODEMOD.name
     comment = COMMENT
 
+    def __init__(self, names: Names) -> None:
+        self.names = names
+
     def stream(self, name: StreamName) -> str:
         return name.text
 
@@ -33,7 +38,7 @@ class CudaWriter:
         return edits
 
     def wait(self, site: ir.Site, waiter: StreamName, awaited: StreamName, unit: str) -> list[str]:
-        lines: list[str] = wait_between_streams.statements(site, waiter.text, awaited.text, unit)
+        lines: list[str] = wait_between_streams.statements(site, waiter.text, awaited.text, unit, self.names)
         return lines
 
     def synchronize(self, site: ir.Site, stream: StreamName) -> list[str]:
@@ -46,15 +51,20 @@ class CudaWriter:
     def threshold(
         self, site: ir.Site, once: bool, unit: str, taken: frozenset[str], size: int, asks: str = ""
     ) -> list[str]:
-        lines: list[str] = pool_release_threshold.statements(site, once, unit, size, taken, asks)
+        lines: list[str] = pool_release_threshold.statements(site, once, unit, size, self._besides(taken), asks)
         return lines
 
-    def raised(
-        self, site: ir.Site, once: bool, unit: str, taken: frozenset[str], size: int, asks: str = ""
-    ) -> list[str]:
+    def raised(self, site: ir.Site, once: bool, unit: str, size: int, asks: str = "") -> list[str]:
         """The comment and the statements of a function that does it."""
-        lines: list[str] = pool_release_threshold.raised(site, once, unit, size, taken, asks)
+        lines: list[str] = pool_release_threshold.raised(site, once, unit, size, self.names, asks)
         return lines
+
+    def fallback(self, names: Mapping[str, str], own_line: bool, inline: bool, unit: str) -> list[list[str]]:
+        lines: list[list[str]] = stream_ordered_pairs.fallback(names, own_line, inline, unit, self.names)
+        return lines
+
+    def _besides(self, taken: frozenset[str]) -> Names:
+        return self.names._replace(taken=self.names.taken | taken)
 
     def threshold_needs(self) -> list[Edit]:
         return []
@@ -63,7 +73,7 @@ class CudaWriter:
         return False
 
 
-CUDA = CudaWriter()
+CUDA = CudaWriter(Names())
 
 
 def spelled(expr: ir.Expr) -> str:
@@ -187,10 +197,12 @@ class PythonWriter:
         style = self.style(site)
         return style is not None and style.api == DRIVER
 
-    def raised(
-        self, site: ir.Site, once: bool, unit: str, taken: frozenset[str], size: int, asks: str = ""
-    ) -> list[str]:
+    def raised(self, site: ir.Site, once: bool, unit: str, size: int, asks: str = "") -> list[str]:
         """A program sets up the pool where it first allocates, and needs no function for it."""
+        return []
+
+    def fallback(self, names: Mapping[str, str], own_line: bool, inline: bool, unit: str) -> list[list[str]]:
+        """Python calls the runtime itself."""
         return []
 
     def threshold_needs(self) -> list[Edit]:

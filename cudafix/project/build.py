@@ -6,7 +6,8 @@ stands for; CUDA programming guide, "Default Stream"). So a file has the legacy 
 speak of it. Where something is said that can reach the file, it has a default stream of each thread only if the
 compilation database says so for this file, or one of the files that make and CMake read plainly says so for all that
 they compile; else that is not known. Where no build is found, or make or CMake include a file that is not there, nvcc's
-default is an assumption.
+default is an assumption. Who starts a build may give the compiler options that are in no text
+(`make NVCCFLAGS=--default-stream=per-thread`): that nobody does is one that a line of the summary names.
 
 Any text may say something (`build_texts`). What can reach a file is found without a parser for each kind of
 build: it is said
@@ -56,6 +57,7 @@ __all__ = [
     "default_streams",
     "described",
     "documents_per_thread",
+    "folders_for_headers",
     "include_folders",
     "mentioned_folders",
     "variable_line",
@@ -77,7 +79,8 @@ _FOLDER_ITSELF = re.compile(rb"\$\{(?:CMAKE_CURRENT_SOURCE_DIR|CMAKE_CURRENT_LIS
 
 class DefaultStreams(NamedTuple):
     """Files with a default stream for each thread, files that may have one, and the places (`file:line`) that may say
-    so; files for which no build is found, and those whose build includes what is not there and does not speak of it.
+    so; files for which no build is found, those whose build includes what is not there and does not speak of it, and
+    those for which who starts the build may choose another one: `make NVCCFLAGS=--default-stream=per-thread`.
     """
 
     per_thread: frozenset[str]
@@ -85,11 +88,12 @@ class DefaultStreams(NamedTuple):
     unclear: tuple[str, ...]
     unbuilt: frozenset[str] = frozenset()
     partly_built: frozenset[str] = frozenset()
+    to_be_chosen: frozenset[str] = frozenset()
 
 
 class _Said(NamedTuple):
     """What a build says of a source. `unclear` are the places to name where that is not enough for the source.
-    `absent`: it includes what is not there.
+    `absent`: it includes what is not there. `takes_options`: who starts it may say something else.
     """
 
     per_thread: bool
@@ -97,6 +101,7 @@ class _Said(NamedTuple):
     unclear: tuple[str, ...]
     built: bool
     absent: bool = False
+    takes_options: bool = False
 
 
 def forget() -> None:
@@ -116,6 +121,7 @@ def default_streams(paths: Iterable[str], config: Config, given: Iterable[str] =
     perhaps: set[str] = set()
     unbuilt: set[str] = set()
     partly_built: set[str] = set()
+    to_be_chosen: set[str] = set()
     unclear: dict[str, None] = {}
     for path in paths:
         if config.default_stream_of(path) != "auto":
@@ -141,6 +147,7 @@ def default_streams(paths: Iterable[str], config: Config, given: Iterable[str] =
             found |= {path} if command.per_thread else set()
         elif build.per_thread and (build.for_all or path.endswith((".cu", ".cuh"))):
             found.add(path)
+            to_be_chosen |= {path} if build.takes_options else set()
         else:
             says = dict.fromkeys(build.unclear or tops.of_others(folder))
             unclear |= says
@@ -150,8 +157,15 @@ def default_streams(paths: Iterable[str], config: Config, given: Iterable[str] =
                 partly_built.add(path)
             elif not build.built:
                 unbuilt.add(path)
+            elif build.takes_options:
+                to_be_chosen.add(path)
     return DefaultStreams(
-        frozenset(found), frozenset(perhaps), tuple(unclear), frozenset(unbuilt), frozenset(partly_built)
+        frozenset(found),
+        frozenset(perhaps),
+        tuple(unclear),
+        frozenset(unbuilt),
+        frozenset(partly_built),
+        frozenset(to_be_chosen),
     )
 
 
@@ -186,6 +200,13 @@ def mentioned_folders(
             if known[folder]:
                 found.append((path, known[folder]))
     return tuple(found)
+
+
+def folders_for_headers(folders: Iterable[str], config: Config, given: Iterable[str] = ()) -> frozenset[str]:
+    """Those of some folders that a text of their tree may name for headers."""
+    tops = _Tops(config, given)
+    real = {folder: os.path.realpath(folder) for folder in folders}
+    return frozenset(folder for folder, at in real.items() if Files.below(tops.of(at)).may_look_in(at))
 
 
 def constants(
@@ -383,7 +404,9 @@ class _Builds:
             return _Said(False, False, tuple(tree.where(file) for file in says), True)
         absent = any(tree.lacks_included(file) for file in self._reaching)
         says += others
-        built = tree.is_whole and any(tree.compiles(file) for file in self._reaching)
+        compiling = [file for file in self._reaching if tree.compiles(file)]
+        built = tree.is_whole and bool(compiling)
+        takes = any(map(tree.takes_options, compiling))
         plain = [file for file in says if self._decides(file) and all(place.plain for place in tree.places(file))]
         places = [place for file in plain for place in tree.places(file)]
         if (
@@ -392,9 +415,9 @@ class _Builds:
             and all(place.per_thread for file in says for place in tree.places(file))
             and self._is_one(plain)
         ):
-            return _Said(True, any(place.macro for place in places), tuple(map(tree.where, plain)), built)
+            return _Said(True, any(place.macro for place in places), tuple(map(tree.where, plain)), built, False, takes)
         unclear = [file for file in says if any(place.per_thread for place in tree.places(file))]
-        return _Said(False, False, tuple(map(tree.where, sorted(unclear))), built, absent)
+        return _Said(False, False, tuple(map(tree.where, sorted(unclear))), built, absent, takes)
 
     def _decides(self, file: str) -> bool:
         """Whether it is the Makefile or a `CMakeLists.txt` that compiles the folder, as far as one can tell."""

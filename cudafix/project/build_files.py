@@ -24,6 +24,7 @@ from cudafix.project.build_texts import (
     may_be_text,
     places,
     suffix_of,
+    takes_options,
     variable_line,
 )
 from cudafix.project.paths import HEADERS
@@ -38,6 +39,9 @@ _MOST_ALIKE = 500  # files of one suffix in a folder, which are data then
 _FOLDERS = re.compile(  # of the file itself, or of one above it
     r"^(?:\$\{(?:CMAKE_CURRENT_SOURCE_DIR|CMAKE_CURRENT_LIST_DIR|CMAKE_SOURCE_DIR|\w+_SOURCE_DIR)\}|\$[({]CURDIR[)}])"
 )
+_NO_FOLDER_FOR_HEADERS = rb"(?<!add_subdirectory\()(?<!\bcd )(?<!-C )(?<!-C)"
+_NO_SOURCE = rb"(?![\w-]|/[\w*$][^\s]*\.(?:cu|c|cc|cpp|cxx|o|py)\b)"
+_FOLDER_BY_VARIABLE = re.compile(rb"(?<![\w-])-(?:I|isystem)[ \t]*\"?\$(?:\(([\w.-]+)\)|\{([\w.-]+)\})\"?(?=\s|\Z)")
 _PATTERN = re.compile(r"[*?\[]")
 _VARIABLE = re.compile(r"\$(?:\([\w.-]+\)|\{[\w.-]+\})")
 _LEAST_WRITTEN = 5  # letters of a name that a variable is in
@@ -321,6 +325,10 @@ class Files:
             self._compiles[file] = is_known or (runs_nvcc and is_build_file(name) and not is_prose(name))
         return self._compiles[file]
 
+    def takes_options(self, file: str) -> bool:
+        """Whether who starts a build may give the compiler more options."""
+        return takes_options(os.path.basename(file), self.text(file))
+
     def definitions(self, file: str) -> frozenset[Definition]:
         if file not in self._definitions:
             self._definitions[file] = frozenset(definitions(os.path.basename(file), self.text(file)))
@@ -340,6 +348,25 @@ class Files:
                     found |= dict.fromkeys(each for each in meant if os.path.isdir(each))
             self._for_headers[file] = tuple(found)
         return self._for_headers[file]
+
+    def may_look_in(self, folder: str) -> bool:
+        """Whether a text of the build may have a compiler look for headers in a folder: it has the name of the folder,
+        and not only as one to go to, or that of a file in it; names the folder for headers; or a variable that it does
+        not set.
+        """
+        name = os.path.basename(folder).encode("utf-8", "surrogateescape")
+        named = re.compile(_NO_FOLDER_FOR_HEADERS + rb"(?<![\w.-])(?:-I)?" + re.escape(name) + _NO_SOURCE)
+        texts = (file for files in self._speaking.values() for file in files)
+        return any(
+            named.search(self.text(file)) or folder in self.header_folders(file) or self._looks_anywhere(file)
+            for file in texts
+        )
+
+    def _looks_anywhere(self, file: str) -> bool:
+        data = self.text(file)
+        variables = {found[1] or found[2] for found in _FOLDER_BY_VARIABLE.finditer(data)}
+        unset = (rb"(?m)^[ \t]*(?:\w+[ \t]+)?%b[ \t]*[:?+]?=" % re.escape(name) for name in variables)
+        return any(re.search(pattern, data) is None for pattern in unset)
 
     def where(self, file: str) -> str:
         """The first place of a file that may give other files a default stream of each thread."""

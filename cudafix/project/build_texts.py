@@ -170,6 +170,26 @@ _OF_CMAKE = re.compile(
 )
 
 
+def takes_options(name: str, data: bytes) -> bool:
+    """Whether who starts a build may give the compiler more options: in a variable that a recipe of make uses and that
+    is not `override` (GNU make, "Overriding Variables"), in `CMAKE_CUDA_FLAGS`, in an argument of a script. Of builds
+    that are not known nothing is excluded.
+    """
+    if not _is_make(name):
+        return True
+    lines = [line for _, line in _logical(data.decode("utf-8", "replace"))]
+    fixed = {found[1] for line in lines if (found := _OVERRIDE.match(line)) is not None}
+    compiling = [line for line in lines if line.startswith("\t") and _COMPILES_SOURCE.search(line) is not None]
+    return not compiling or any(not fixed.issuperset(_MAKE_NAME.findall(line)) for line in compiling)
+
+
+def _is_make(name: str) -> bool:
+    return name in MAKEFILES or suffix_of(name) in (".mk", ".mak", ".make")
+
+
+_OVERRIDE = re.compile(r"[ ]*override[ \t]+(?:define[ \t]+)?([\w.-]+)")
+
+
 class Include(NamedTuple):
     """A file that a build file includes: by which path, and whether it need not be there."""
 
@@ -212,7 +232,7 @@ def header_folders(name: str, data: bytes) -> Iterator[str]:
         for call in _CMAKE_CALL.finditer(text):
             if call[1].lower() in _OF_HEADERS:
                 words = (word.strip('"') for word in _CMAKE_WORD.findall(call[2]))
-                yield from (word for word in words if word not in _VISIBILITY and not word.isupper())
+                yield from (word for word in words if word not in _VISIBILITY and ("$" in word or not word.isupper()))
     elif name in MAKEFILES or suffix_of(name) in (".mk", ".mak", ".make"):
         text = _without_comments(name, data.decode("utf-8", "replace"))
         yield from (match[1] for match in _FOLDER_OPTION.finditer(text))
@@ -379,7 +399,7 @@ def definitions(name: str, data: bytes) -> Iterator[Definition]:
     if name == "CMakeLists.txt" or suffix_of(name) == ".cmake":
         yield from _defined_in_cmake(text)
         return
-    is_make = name in MAKEFILES or suffix_of(name) in (".mk", ".mak", ".make")
+    is_make = _is_make(name)
     values = _values(text) if is_make else {}
     depth = 0
     lines = text.replace("\\\r\n", " ").replace("\\\n", " ").split("\n")

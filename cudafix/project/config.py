@@ -46,6 +46,7 @@ from cudafix.findings import ASSUMPTIONS, Assumption, Runs
 from cudafix.models import nearest
 from cudafix.project import stream_names
 from cudafix.project.ignore import Ignore
+from cudafix.project.replaced import Replaced
 from cudafix.project.stream_names import StreamText
 from cudafix.refusals import REFUSALS
 
@@ -116,14 +117,15 @@ class Config:
     rows, as `cudafix.models.load` takes them. `assume` has patterns of subjects (`*` for `true`) by assumption. `only`,
     `unsafe` and `certificates` come from the command line: keep pairs of one kind, take fixes that rest on assumptions,
     and show each proof on one path (the report then takes longer).
-    `per_thread`, `perhaps_per_thread`, `unbuilt` and `partly_built` come from `project.build`: the files that are
-    compiled with a default stream for each thread, those of which that is not known, those for which no build is
-    found, and those whose build includes what is not there. So do `include_folders`: for each source that the
-    compilation database names, the folders of its `-I` options, in their order; `mentioned_folders`,
-    for each file those that its build names for headers anywhere; and `constants`, for each source the macros that its
-    build defines as constants. `rmm` comes from `project.requirements`: the files whose project has
-    RMM. `context` comes from `project.context`: the files that are read for what they say to those that were named;
-    nothing is said about them, and nothing is written to them.
+    `per_thread`, `perhaps_per_thread`, `unbuilt`, `partly_built` and `to_be_chosen` come from `project.build`: the
+    files that are compiled with a default stream for each thread, those of which that is not known, those for which no
+    build is found, those whose build includes what is not there, and those for which who starts it may choose. So do
+    `include_folders`: for each source that the compilation database names, the folders of its `-I` options, in their
+    order; `mentioned_folders`, for each file those that its build names for headers anywhere; and `constants`, for each
+    source the macros that its build defines as constants. `replaced` comes from `project.replaced`: headers that may
+    stand for those of the system. `rmm` comes from `project.requirements`: the files whose project has RMM. `context`
+    comes from `project.context`: the files that are read for what they say to those that were named; nothing is said
+    about them, and nothing is written to them.
     """
 
     root: Path = Path()
@@ -152,9 +154,11 @@ class Config:
     perhaps_per_thread: frozenset[str] = frozenset()
     unbuilt: frozenset[str] = frozenset()
     partly_built: frozenset[str] = frozenset()
+    to_be_chosen: frozenset[str] = frozenset()
     rmm: frozenset[str] = frozenset()
     include_folders: tuple[tuple[str, tuple[str, ...]], ...] = ()
     mentioned_folders: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    replaced: tuple[Replaced, ...] = ()
     constants: tuple[tuple[str, tuple[str, ...]], ...] = ()
     context: frozenset[str] = frozenset()
 

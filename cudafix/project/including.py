@@ -61,6 +61,17 @@ class Headers:
             found = [p for p in found if p in places] or found
         return max(found, key=lambda p: (shared_folders(p, path), -len(p))) if found else None
 
+    def of_other_programs(self, path: str, target: str) -> list[str]:
+        """The files of other programs that are no header of this file unless its build says so, where it has a name in
+        brackets that the compiler, the system or the toolkit provides.
+        """
+        name = target.strip('<>"')
+        if not target.startswith("<") or name not in PROVIDED or path in self._folders:
+            return []
+        listed = self._named(os.path.basename(name)) if self.find(path, target) is None else ()
+        ending = os.sep + name
+        return [p for p in listed if p.endswith(ending) and self._is_of_another_program(p, path)]
+
     def _is_of_another_program(self, header: str, path: str) -> bool:
         """Whether a folder around a header that is not around the file has a `main`."""
         folder = os.path.dirname(header)

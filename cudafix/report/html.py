@@ -24,6 +24,7 @@ from pygments.token import STANDARD_TYPES, Token
 from cudafix import __version__, codemod, refusals
 from cudafix.findings import Certificate, Edit, Finding, Place, Refusal, Report, Runs, Step
 from cudafix.report import words
+from cudafix.report.listing import fingerprints, key
 from cudafix.report.selection import Selection
 from cudafix.report.terminal import PAIRS, readable
 from cudafix.rewrite import edits
@@ -37,7 +38,10 @@ def page(report: Report, selection: Selection, sources: Mapping[str, bytes], tit
     """The page as text. Fixes of the `selection` are ticked, the others can be."""
     folder = resources.files("cudafix.report") / "page"
     style, script = ((folder / name).read_text("utf-8") for name in ("page.css", "page.js"))
-    data = json.dumps(_Data(report, selection, sources).content(), separators=(",", ":"), ensure_ascii=False)
+    content = _Data(report, selection, sources).content()
+    # what the reviewer has done is kept under this name
+    content["report"] = hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+    data = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     return environment.from_string((folder / "page.html").read_text("utf-8")).render(
@@ -112,6 +116,7 @@ class _Data:
         self.selection = selection
         self.sources = sources
         self.files: dict[str, tuple[int, _File]] = {}
+        self.prints: dict[tuple[str, int, str], str] = {}
         self.certificates: dict[int, int] = {}  # by `id`: all findings of a group share one
         self.shown: list[dict[str, Any]] = []
 
@@ -121,6 +126,7 @@ class _Data:
         judged = (*self.selection.chosen, *(finding for finding, _ in self.selection.left))
         items: list[Finding | Refusal] = [*judged, *self.report.refusals]
         items.sort(key=lambda item: (item.path, item.offset))
+        self.prints = fingerprints(self.sources, [*self.report.findings, *items])
         made = [
             self._refusal(item) if isinstance(item, Refusal) else self._finding(item, id(item) in chosen, why)
             for item in items
@@ -161,6 +167,7 @@ class _Data:
     def _common(self, item: Finding | Refusal) -> dict[str, Any]:
         return {
             "at": self._at(item.path, item.offset),
+            "print": self.prints[key(item)][:12],
             "message": readable(item.message),
             "runs": item.runs.value if isinstance(item.runs, Runs) else "",
             "related": [self._place(place) for place in item.related],

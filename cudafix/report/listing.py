@@ -55,7 +55,11 @@ class Entry:
 
 
 class Listing:
-    """The results of a run, in the order of their places. `fail_on` is what makes `check` fail."""
+    """The results of a run, in the order of their places. `fail_on` is what makes `check` fail.
+
+    `shown` are the lines that the reader of a change is shown, in ranges, by path from the top of the repository; None
+    if the reader has everything.
+    """
 
     def __init__(
         self,
@@ -63,15 +67,17 @@ class Listing:
         report: Report,
         selection: Selection,
         fail_on: Collection[str] = Config.fail_on,
+        shown: Mapping[str, Sequence[range]] | None = None,
     ) -> None:
         self.positions = Positions(sources)
         self.report = report
         self.selection = selection
         self.base = repository(sources)
+        self._shown = shown
         assumed = [finding for finding, _ in selection.left if finding.safety is Safety.ASSUMES]
         reasons = {key(held.item): held for held in report.suppressed}
-        shown: list[Finding | Refusal] = [*(held.item for held in report.suppressed), *selection.chosen, *assumed]
-        items = {key(item): item for item in (*shown, *report.refusals)}
+        listed: list[Finding | Refusal] = [*(held.item for held in report.suppressed), *selection.chosen, *assumed]
+        items = {key(item): item for item in (*listed, *report.refusals)}
         prints = fingerprints(sources, [*report.findings, *items.values()])
         chosen = {key(finding) for finding in selection.chosen}
         counted = chosen | {key(refusal) for refusal in report.refusals}
@@ -93,6 +99,12 @@ class Listing:
     def name(self, path: str) -> str:
         """The path as a report shows it."""
         return relative(path, self.base)
+
+    def is_shown(self, name: str, first: int, last: int) -> bool:
+        """Whether the reader of a change is shown these lines of a file, by the name in the report, in one piece."""
+        if self._shown is None:
+            return True
+        return any(first in lines and last in lines for lines in self._shown.get(name, ()))
 
     def region(self, place: Place) -> Region:
         """Where a related place is."""
@@ -180,6 +192,17 @@ def _message(item: Finding | Refusal) -> str:
     if item.codemod.endswith("stream_ordered_pairs"):
         return f"`cudaMalloc` and its `cudaFree` can be stream-ordered: the pair {text}{runs}"
     return f"{text}{runs}"
+
+
+def whole_message(entry: Entry) -> str:
+    """The message in one line; what it rests on, or what would unlock it, belongs to it."""
+    item = entry.item
+    if not isinstance(item, Finding):
+        return f"{entry.message}. To unlock: {readable(item.unlock)}"
+    if item.safety is Safety.PROVEN:
+        return entry.message
+    who = "the configuration asserts" if item.safety is Safety.ASSERTED else "this assumes"
+    return f"{entry.message}; {who} that {readable('; '.join(item.assumptions))}"
 
 
 def _level(item: Finding | Refusal, chosen: bool, fail_on: Collection[str]) -> Level:

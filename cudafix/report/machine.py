@@ -1,4 +1,4 @@
-"""`check --format`: the report as JSON, SARIF, GitHub workflow commands, GitLab code quality, or JUnit XML.
+"""`check --format`: the report as JSON, SARIF, GitHub workflow commands or review, GitLab code quality, or JUnit XML.
 
 JSON and SARIF hold everything; JUnit holds what makes `check` fail, the others that and notes. The same input gives the
 same bytes.
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
 
-from cudafix.report import sarif
+from cudafix.report import reviews, sarif
 from cudafix.report.listing import Entry, Level, Listing, failing, told
 from cudafix.report.results import Result, results
 from cudafix.report.statistics import as_json, statistics
@@ -162,6 +162,7 @@ FORMATS: dict[str, Callable[[Listing], str]] = {
     "json": json_report,
     "sarif": sarif.render,
     "github": github,
+    "github-review": reviews.render,
     "gitlab": gitlab,
     "junit": junit,
 }

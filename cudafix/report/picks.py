@@ -6,8 +6,13 @@ It is JSON. A fix is named by its place in a file, and each file by the digest o
       "cudafix": "selection",
       "version": 1,
       "files": {"src/main.cu": "<sha256>"},
-      "fixes": [{"codemod": "stream_ordered_pairs", "file": "src/main.cu", "line": 39, "column": 11}]
+      "fixes": [{"codemod": "stream_ordered_pairs", "file": "src/main.cu", "line": 39, "column": 11}],
+      "reviews": [{"rule": "stream_ordered_pairs", "file": "src/main.cu", "line": 39, "column": 11,
+                   "approved": true, "comment": "seen with the author"}]
     }
+
+`reviews` is there if the reviewer approved or commented anything, a refusal too. It is for people: `--only` takes the
+`fixes`, whatever was said of them.
 """
 
 from __future__ import annotations
@@ -24,6 +29,7 @@ from cudafix.findings import Finding, Report
 
 _KEYS = frozenset({"cudafix", "version", "files", "fixes"})
 _FIX = {"codemod": str, "file": str, "line": int, "column": int}
+_REVIEW = {"rule": str, "file": str, "line": int, "column": int, "approved": bool, "comment": str}
 
 
 class PicksError(click.ClickException):
@@ -39,12 +45,24 @@ class Fix(NamedTuple):
     column: int
 
 
+class Review(NamedTuple):
+    """What the reviewer said of a fix or a refusal."""
+
+    rule: str
+    file: str
+    line: int
+    column: int
+    approved: bool
+    comment: str
+
+
 class Picks(NamedTuple):
     """What a selection file holds."""
 
     path: str
     files: Mapping[str, str]
     fixes: tuple[Fix, ...]
+    reviews: tuple[Review, ...] = ()
 
 
 def read(path: str) -> Picks:
@@ -55,23 +73,30 @@ def read(path: str) -> Picks:
         raise PicksError(f"{path}: cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError):
         raise PicksError(f"{path}: is no selection: not JSON; the review page (`diff --html`) writes one") from None
-    if not isinstance(content, dict) or content.get("cudafix") != "selection" or content.keys() != _KEYS:
+    if not isinstance(content, dict) or content.get("cudafix") != "selection" or content.keys() - {"reviews"} != _KEYS:
         raise PicksError(f"{path}: is no selection of cudafix; the review page (`diff --html`) writes one")
     if content["version"] != 1:
         raise PicksError(f"{path}: has version {content['version']!r}, and this cudafix reads version 1")
-    files, fixes = content["files"], content["fixes"]
+    files, fixes, reviews = content["files"], content["fixes"], content.get("reviews", [])
     if not isinstance(files, dict) or not all(isinstance(digest, str) for digest in files.values()):
         raise PicksError(f"{path}: `files` must give each file its sha256")
-    if not isinstance(fixes, list):
-        raise PicksError(f"{path}: `fixes` must be a list")
-    return Picks(path, files, tuple(_fix(path, n, one) for n, one in enumerate(fixes, 1)))
+    for name, listed in (("fixes", fixes), ("reviews", reviews)):
+        if not isinstance(listed, list):
+            raise PicksError(f"{path}: `{name}` must be a list")
+    return Picks(
+        path,
+        files,
+        tuple(Fix(**_checked(path, f"fix {n}", one, _FIX)) for n, one in enumerate(fixes, 1)),
+        tuple(Review(**_checked(path, f"review {n}", one, _REVIEW)) for n, one in enumerate(reviews, 1)),
+    )
 
 
-def _fix(path: str, number: int, given: Any) -> Fix:
-    right = isinstance(given, dict) and given.keys() == _FIX.keys()
-    if not right or any(type(given[key]) is not kind for key, kind in _FIX.items()):
-        raise PicksError(f"{path}: fix {number} must have {', '.join(f'`{key}`' for key in _FIX)}, and nothing else")
-    return Fix(**given)
+def _checked(path: str, what: str, given: Any, kinds: Mapping[str, type]) -> Mapping[str, Any]:
+    right = isinstance(given, dict) and given.keys() == kinds.keys()
+    if not right or any(type(given[key]) is not kind for key, kind in kinds.items()):
+        raise PicksError(f"{path}: {what} must have {', '.join(f'`{key}`' for key in kinds)}, and nothing else")
+    checked: Mapping[str, Any] = given
+    return checked
 
 
 def picked(picks: Picks, report: Report, sources: Mapping[str, bytes]) -> frozenset[tuple[str, int, str]]:

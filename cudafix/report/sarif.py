@@ -14,11 +14,11 @@ from typing import Any
 from urllib.parse import quote
 
 from cudafix import __version__
-from cudafix.findings import Finding, Safety
-from cudafix.report import pages
-from cudafix.report.listing import Entry, Level, Listing
+from cudafix.findings import Finding, Place, Refusal
+from cudafix.report import addresses, pages
+from cudafix.report.listing import Entry, Level, Listing, whole_message
 from cudafix.report.positions import Region
-from cudafix.report.terminal import readable
+from cudafix.report.terminal import PAIRS, readable
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 FINGERPRINT = "cudafix/v1"
@@ -34,6 +34,7 @@ def render(listing: Listing) -> str:
             "driver": {
                 "name": "cudafix",
                 "semanticVersion": __version__,
+                **_optional("informationUri", addresses.home()),
                 "rules": [_rule(name, listing.entries) for name in rules],
             }
         },
@@ -45,6 +46,10 @@ def render(listing: Listing) -> str:
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1, ensure_ascii=False) + "\n"
 
 
+def _optional(key: str, value: str | None) -> dict[str, str]:
+    return {key: value} if value is not None else {}
+
+
 def _rule(name: str, entries: Sequence[Entry]) -> dict[str, Any]:
     title, text = pages.title(name), pages.page(name, example=False)
     levels = {entry.level for entry in entries if entry.rule == name}
@@ -54,6 +59,7 @@ def _rule(name: str, entries: Sequence[Entry]) -> dict[str, Any]:
         "shortDescription": {"text": title},
         "fullDescription": {"text": title},
         "help": {"text": text, "markdown": text},
+        **_optional("helpUri", addresses.page(name)),
         "defaultConfiguration": {"level": usual.value},
         "properties": {"tags": ["cuda", "stream-ordered-allocation"]},
     }
@@ -64,16 +70,15 @@ def _result(listing: Listing, entry: Entry, index: int) -> dict[str, Any]:
     result: dict[str, Any] = {"ruleId": entry.rule, "ruleIndex": index}
     result["kind"] = _KINDS.get(entry.level, "fail")
     result["level"] = "none" if entry.level in _KINDS else entry.level.value
-    result["message"] = {"text": _message(entry)}
+    result["message"] = {"text": whole_message(entry)}
     result["locations"] = [_location(entry.path, entry.region)]
     result["partialFingerprints"] = {FINGERPRINT: entry.fingerprint}
     if item.related:
-        places = [
-            _location(listing.name(place.path), listing.region(place), readable(place.text)) for place in item.related
-        ]
+        places = [_place(listing, place) for place in item.related]
         result["relatedLocations"] = [{"id": n, **place} for n, place in enumerate(places, 1)]
-        steps = [_location(entry.path, entry.region, entry.message), *places]
-        result["codeFlows"] = [{"threadFlows": [{"locations": [{"location": step} for step in steps]}]}]
+        steps = [_place(listing, place) for place in _in_time(item, Place(item.path, item.offset, entry.message))]
+        if steps:
+            result["codeFlows"] = [{"threadFlows": [{"locations": [{"location": step} for step in steps]}]}]
     if isinstance(item, Finding):
         changes = _changes(listing, item)
         if changes:
@@ -89,15 +94,26 @@ def _result(listing: Listing, entry: Entry, index: int) -> dict[str, Any]:
     return result
 
 
-def _message(entry: Entry) -> str:
-    """The message in one line; what it rests on, or what would unlock it, belongs to it."""
-    item = entry.item
-    if not isinstance(item, Finding):
-        return f"{entry.message}. To unlock: {readable(item.unlock)}"
-    if item.safety is Safety.PROVEN:
-        return entry.message
-    who = "the configuration asserts" if item.safety is Safety.ASSERTED else "this assumes"
-    return f"{entry.message}; {who} that {readable('; '.join(item.assumptions))}"
+def _in_time(item: Finding | Refusal, own: Place) -> list[Place]:
+    """The places of a result as a program passes them (3.36, code flows), `own` among them; none if they are no steps.
+
+    What leads to a defect comes before it. The waits and frees of a pair come behind the allocation; within a file in
+    the order of the text, a wait that is inserted in front of a free before it. Two operations that a refusal is about
+    are in the order in which they are issued.
+    """
+    if isinstance(item, Refusal):
+        return [own, *item.related[:2]] if item.order else []
+    if item.codemod in PAIRS:
+        files = list(dict.fromkeys(place.path for place in (own, *item.related)))
+        numbered = sorted(
+            enumerate(item.related), key=lambda each: (files.index(each[1].path), each[1].offset, -each[0])
+        )
+        return [own, *(place for _, place in numbered)]
+    return [*item.related, own] if item.runs is None else []
+
+
+def _place(listing: Listing, place: Place) -> dict[str, Any]:
+    return _location(listing.name(place.path), listing.region(place), readable(place.text))
 
 
 def _location(path: str, region: Region, text: str | None = None) -> dict[str, Any]:

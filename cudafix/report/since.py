@@ -7,6 +7,7 @@ not count. Changes in the working tree do, committed or not. Git is called with 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Collection, Mapping
@@ -20,6 +21,8 @@ from cudafix.project.paths import SUFFIXES
 from cudafix.report.listing import fingerprints, key
 from cudafix.report.positions import Positions
 from cudafix.report.selection import Analysis
+
+_HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 class GitError(Exception):
@@ -81,6 +84,27 @@ def changes(revision: str, sources: Mapping[str, bytes], given: Collection[str])
             if not Path(top, name).exists():
                 before[_named(name, top)] = _git("cat-file", "--filters", f"{base}:{name}")
     return Changes(before, {path: found for path, found in lines.items() if found})
+
+
+def shown(revision: str) -> dict[str, list[range]]:
+    """The lines of now that a diff since `revision` shows with three lines around each change, as a pull request does;
+    by path from the top of the repository. Raises `GitError`.
+    """
+    # -c: the path of a file as it is, whatever the user has set
+    asked = ("-c", "core.quotePath=false", "diff", "-U3", "-M", "--no-ext-diff", "--no-relative", "--no-color")
+    text = _git(*asked, "--dst-prefix=b/", base_of(revision), "--")
+    found: dict[str, list[range]] = {}
+    path, removed, kept = "", 0, 0  # of a hunk, the lines that are still to come
+    for line in text.split(b"\n"):
+        if removed > 0 or kept > 0:
+            removed -= line[:1] in b" -"
+            kept -= line[:1] in b" +"
+        elif line.startswith(b"+++ b/"):
+            path = os.fsdecode(line[6:].rstrip(b"\t"))
+        elif hunk := _HUNK.match(line):
+            removed, start, kept = int(hunk[1] or 1), int(hunk[2]), int(hunk[3] or 1)
+            found.setdefault(path, []).append(range(start, start + kept))
+    return found
 
 
 def only_new(done: Analysis, revision: str, analyze: Callable[[Mapping[str, bytes]], Analysis]) -> Analysis:

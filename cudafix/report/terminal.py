@@ -35,6 +35,8 @@ def readable(text: str | bytes) -> str:
 _RESTING = {
     "legacy_default_stream": "the default stream being the legacy one: no build file was found; `default_stream` in "
     "the configuration settles it",
+    "built_as_written": "the default stream that the build files choose: who starts the build may give other options; "
+    "`default_stream` in the configuration settles it",
     "evaluates_its_argument": "`{}`, which no file here defines, to evaluate the argument and only look at the status; "
     "`check_macros` in the configuration settles it",
 }

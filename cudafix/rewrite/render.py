@@ -7,7 +7,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from cudafix import ir, refusals
@@ -30,7 +29,6 @@ from cudafix.rewrite.wrapping import Wrapping
 from cudafix.rewrite.writer import Writer
 
 _CUDA = re.compile(rb"\bcuda[A-Z]\w*\s*\(|\bcuda_runtime|<<<")
-_DEFINED = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _CUDA_TYPE = re.compile(rb"\bcuda_runtime|\bcuda(?:[A-Z]\w*_t|Success|DeviceProp|MemPool\w+)\b")
 _CALL_IT = "Call its function from the code that is analysed, or add the files that call it to the paths."
 _WRITE_IT = "Write the statement that the message names in plainer C++, or call the function outside of it."
@@ -190,7 +188,7 @@ class Rewriter:
 
     def _wrappers(self, path: str) -> list[Edit]:
         """The definitions of the functions that a file calls in place of the runtime's."""
-        return self.wrapping.edits(path, self._macros) if self.wrapping is not None else []
+        return self.wrapping.edits(path) if self.wrapping is not None else []
 
     def _declared(self, event: OwnEvent) -> list[Edit]:
         """The data member that an object keeps an event in, behind another one."""
@@ -341,7 +339,7 @@ class Rewriter:
             again = not once and not every_round
             return anchor, _SetUp(site, [f"{calls.name}();"], set(), set(), (calls, again), asks)
         lines = self.writer(anchor.path).threshold(
-            site, once, unit, frozenset(function.types) | self._macros, self.config.pool_threshold, asks
+            site, once, unit, frozenset(function.types), self.config.pool_threshold, asks
         )
         return anchor, _SetUp(site, lines, set(), set(), None, asks)
 
@@ -370,13 +368,6 @@ class Rewriter:
     def _texts(self) -> list[bytes]:
         return [self.files[path] for path in dict.fromkeys(module.path for module in self._modules())]
 
-    @cached_property
-    def _macros(self) -> frozenset[str]:
-        """The macros that the files of the programs define, and the builds: no variable can have the name of one."""
-        found = (name for text in self._texts() for name in _DEFINED.findall(text))
-        built = (name for _, names in self.config.constants for name in names)
-        return frozenset(name.decode("utf-8", "replace") for name in found).union(built)
-
     def _defined(self, set_ups: Iterable[_SetUp]) -> dict[str, list[Edit]]:
         """The definitions of the functions that are called, one for each file."""
         of_file: dict[str, list[tuple[pool_setup.Function, bool, ir.Site]]] = defaultdict(list)
@@ -397,7 +388,6 @@ class Rewriter:
                 replace(site, continuation=False),
                 not any(again for _, again, _ in calls),
                 statements.style_of(data).unit,
-                self._macros,
                 self.config.pool_threshold,
                 asks[path],
             )

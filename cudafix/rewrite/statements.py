@@ -34,6 +34,22 @@ def style_of(data: bytes) -> Style:
     return Style(newline, "  " if twos > fours or (twos == fours and any(w % 4 for w in widths)) else "    ")
 
 
+class Names(NamedTuple):
+    """What variables may be called that are inserted: not as what is `taken`; and where macros of headers are `unseen`,
+    not by a single word either.
+    """
+
+    taken: frozenset[str] = frozenset()
+    unseen: bool = False
+
+    def free(self, word: str, words: str) -> str:
+        """A name: the word, where it is free, or several of which nobody makes a macro by chance."""
+        name = words if self.unseen else word
+        while name in self.taken:
+            name += "_"
+        return name
+
+
 class Check(NamedTuple):
     """What stands around a call of CUDA as a statement, and whether that looks at the status."""
 

@@ -355,7 +355,10 @@ def _that_answers(name: str, body: tuple[str, ...], known: _Known) -> Function |
             own.add(word)
         elif word in own and behind == "(":
             return None
-    return Function(name, 0, 0, answers=tuple(answers), needs=tuple(needs)) if "return" in body else None
+    if "return" not in body:
+        return None
+    numbers = {word: f"%{n}" for n, word in enumerate(sorted(own, key=body.index))}  # their names do not matter
+    return Function(name, 0, 0, answers=tuple(numbers.get(word, word) for word in answers), needs=tuple(needs))
 
 
 class Wrappers(NamedTuple):

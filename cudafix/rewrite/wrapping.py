@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 from cudafix import ir
@@ -22,7 +22,7 @@ from cudafix.rewrite.groups import Group, Refused
 from cudafix.rewrite.residue import is_guarded_by_a_name
 from cudafix.rewrite.statements import style_of
 from cudafix.rewrite.wrappers import Function, Wrappers
-from cudafix.rewrite.writer import Callee
+from cudafix.rewrite.writer import Callee, Writer
 
 _APIS = {"cudaMalloc": "cudaMallocAsync", "cudaFree": "cudaFreeAsync"}
 _OF_C = ".c"
@@ -35,7 +35,6 @@ _ADDRESS = re.compile(
 )
 _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(\w+)", re.MULTILINE)
 _LABELS = ("finds", "asks", "cudaMallocAsync", "cudaFreeAsync")
-Definitions = Callable[[Mapping[str, str], bool, bool, str, Collection[str]], list[list[str]]]
 
 
 class Sources(Protocol):
@@ -50,7 +49,7 @@ class Sources(Protocol):
 
 class Wrapping:
     """For some programs that are decided together. `known` are the wrappers of each of them, `starts` says where the
-    function begins that holds a place, and `definitions` writes functions.
+    function begins that holds a place.
     """
 
     def __init__(
@@ -59,13 +58,13 @@ class Wrapping:
         config: Config,
         known: Iterable[Wrappers],
         starts: Callable[[str, int], int | None],
-        definitions: Definitions,
+        writer: Callable[[str], Writer],
     ) -> None:
         self.tree = tree
         self.config = config
         self.known = list(known)
         self.starts = starts
-        self.definitions = definitions
+        self.writer = writer
         self.falls_back = config.pools == "fallback" or any(one.fall_back for one in self.known)
         self.wraps = config.pools == "fallback" or config.wrappers is not None
         self._names: dict[str, dict[str, str]] = {}  # of the functions that a file gets
@@ -197,7 +196,7 @@ class Wrapping:
         includes = any(os.path.basename(a).encode() in self.tree.files[b] for a, b in pairs)
         return path != other and (includes or not path.endswith(SOURCES) or not other.endswith(SOURCES))
 
-    def edits(self, path: str, macros: Collection[str]) -> list[Edit]:
+    def edits(self, path: str) -> list[Edit]:
         """The definitions that a file needs for what was named in it so far."""
         needed = self._needed.get(path)
         if not needed:
@@ -206,7 +205,7 @@ class Wrapping:
         newline, unit = style_of(data)
         names = {label: self._names[path][label] for label in _LABELS if label in needed}
         inline = not path.endswith(SOURCES)
-        functions = self.definitions(names, pool_setup.has_braces_alone(data), inline, unit, macros)
+        functions = self.writer(path).fallback(names, pool_setup.has_braces_alone(data), inline, unit)
         text = "".join(newline.join(lines) + newline * 2 for lines in functions)
         return [Edit(path, at, at, text.encode())]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
 from cudafix import ir
@@ -51,13 +52,14 @@ class Writer(Protocol):
         self, site: ir.Site, once: bool, unit: str, taken: frozenset[str], size: int, asks: str = ""
     ) -> list[str]:
         """Raise the release threshold of the current device's default pool to a size in bytes; where a function `asks`
-        whether it has one, if it has.
+        whether it has one, if it has. `taken` are the names of variables there.
         """
 
-    def raised(
-        self, site: ir.Site, once: bool, unit: str, taken: frozenset[str], size: int, asks: str = ""
-    ) -> list[str]:
+    def raised(self, site: ir.Site, once: bool, unit: str, size: int, asks: str = "") -> list[str]:
         """The body of a function of its own that raises it, with a comment; empty where the language has none."""
+
+    def fallback(self, names: Mapping[str, str], own_line: bool, inline: bool, unit: str) -> list[list[str]]:
+        """The functions that `names` has names for, which do without memory pools, as lines; see `rewrite.wrapping`."""
 
     def threshold_needs(self) -> list[Edit]:
         """What those statements need elsewhere in the file."""

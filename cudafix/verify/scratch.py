@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import signal
@@ -44,6 +43,8 @@ def _made() -> tuple[Path, int]:
 
 def _locked(place: Path, flags: int = os.O_CREAT) -> int | None:
     """The lock of a folder; None if somebody else holds it, or there is none."""
+    import fcntl  # Windows has none
+
     try:
         lock = os.open(place / _LOCK, os.O_RDWR | os.O_NOFOLLOW | flags, 0o600)
     except OSError:

@@ -19,6 +19,7 @@ from cudafix.findings import Certificate, Edit, Finding, Place, Refusal, Report,
 from cudafix.pipeline import driver
 from cudafix.project.config import Config
 from cudafix.report import html
+from cudafix.report.picks import read
 from cudafix.report.selection import select
 from tests.browser.headless import chromium, need_chromium
 
@@ -103,6 +104,8 @@ def rows(page: Page) -> list[str]:
 
 
 def search(page: Page, text: str) -> None:
+    if not page.locator("#query").is_visible():  # on a small screen
+        page.click("#more")
     page.fill("#query", text)
     page.wait_for_timeout(250)
 
@@ -386,6 +389,83 @@ def test_an_address_leads_to_one_finding(browser: Browser, made: Path) -> None:
         seen.page.goto(address)
         seen.page.wait_for_selector("html[data-ready]")
         assert "refused/main.cu" in seen.page.locator("#detail .crumb").inner_text()
+
+
+def test_what_a_reviewer_did_survives_a_reload_and_goes_into_the_selection(seen: Seen, tmp_path: Path) -> None:
+    page = seen.page
+    count = int(page.locator("#count").inner_text())
+    search(page, "fixed/main.cu")
+    page.uncheck(".take input")
+    page.click(".approve")
+    page.fill(".say textarea", "seen with the author\n")
+    page.reload()
+    page.wait_for_selector("html[data-ready]")
+    assert page.locator("#count").inner_text() == str(count - 1)
+    assert page.locator("#approved").inner_text() == "1 approved"
+    assert "fixed/main.cu" in page.locator("#detail .crumb").inner_text()  # the address was kept
+    assert page.locator(".approve").get_attribute("aria-pressed") == "true"
+    assert page.locator(".say textarea").input_value() == "seen with the author"
+    assert page.locator("#list [aria-current] .said").inner_text() == "✓✎"
+    search(page, "refused/main.cu")
+    page.locator("#detail").press("a")
+    with page.expect_download() as download:
+        page.click("#download")
+    download.value.save_as(tmp_path / "picked.json")
+    picks = read(str(tmp_path / "picked.json"))
+    assert len(picks.fixes) == count - 1
+    assert [(r.rule, r.file, r.approved, r.comment) for r in picks.reviews] == [
+        ("stream_ordered_pairs", "fixed/main.cu", True, "seen with the author"),
+        ("needs_device_sync", "refused/main.cu", True, ""),
+    ]
+
+
+def test_an_address_opens_and_marks_its_fix_whatever_the_filters_hide(seen: Seen) -> None:
+    page = seen.page
+    search(page, "fixed/main.cu")
+    address = page.locator(".crumb .link").get_attribute("href")
+    page.click("#kinds [data-kind=refusal]")
+    search(page, "refused")
+    assert page.locator(".card.linked").count() == 0
+    page.evaluate("address => { location.hash = address }", address)
+    page.wait_for_selector(".card.linked")
+    assert "fixed/main.cu" in page.locator("#detail .crumb").inner_text()
+    assert page.locator("#query").input_value() == ""
+
+
+HIDDEN = """() => [...document.querySelectorAll("body *")]
+    .filter((e) => /auto|scroll/.test(getComputedStyle(e).overflow))
+    .filter((e) => (e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight)
+    && e.tabIndex < 0 && !e.querySelector("[tabindex='0']")).map((e) => e.outerHTML.slice(0, 80))"""
+CLIPPED = """() => [...document.querySelectorAll("svg.time text")].filter((e) => e.getBBox().x < 0
+    || e.getBBox().x + e.getBBox().width > e.ownerSVGElement.width.baseVal.value).map((e) => e.textContent)"""
+
+
+def test_a_telephone_shows_one_line_of_header_and_hides_nothing_from_the_keyboard(seen: Seen) -> None:
+    page = seen.page
+    search(page, "refused/main.cu")
+    page.set_viewport_size({"width": 390, "height": 844})
+    header = page.locator("#top").bounding_box()
+    assert header is not None
+    assert header["height"] < 50
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert (page.evaluate(HIDDEN), page.evaluate(CLIPPED)) == ([], [])
+    assert page.locator(".times").get_attribute("aria-label") == "Timeline"
+    page.click("#more")
+    assert page.locator("#query").is_visible()
+
+
+def test_a_line_that_is_too_long_goes_on_below_its_start(seen: Seen) -> None:
+    seen.page.set_viewport_size({"width": 390, "height": 844})
+    search(seen.page, "fixed/main.cu")
+    cell = seen.page.locator("table.diff td.new", has_text="cudaMallocAsync")
+    starts = cell.evaluate(
+        """e => { const range = document.createRange(); range.selectNodeContents(e);
+        return [...range.getClientRects()].filter((at) => at.width > 4).map((at) => [at.top, at.left]) }"""
+    )
+    lines = {round(top): min(left for t, left in starts if round(t) == round(top)) for top, _ in starts}
+    first, *others = (left for _, left in sorted(lines.items()))
+    assert len(others) >= 1
+    assert all(left >= first for left in others)
 
 
 HOSTILE = "</script><img src=x onerror='window.broken=1'><script>window.broken=1</script><!--"

@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 import yaml
 
+from cudafix import __version__
 from tests import reports
 from tests.cli.test_baseline import program
 
@@ -80,6 +81,7 @@ def repository(tmp_path: Path) -> Path:
         ("vendor.github-actions", "action.yml"),
         ("vendor.github-workflows", "docs/ci/github.yml"),
         ("vendor.github-workflows", ".github/workflows/ci.yml"),
+        ("vendor.github-workflows", ".github/workflows/release.yml"),
         ("vendor.gitlab-ci", "docs/ci/gitlab.yml"),
         ("vendor.github-issue-config", ".github/ISSUE_TEMPLATE/config.yml"),
         *(("vendor.github-issue-forms", f".github/ISSUE_TEMPLATE/{name}.yml") for name in ISSUES),
@@ -94,10 +96,11 @@ def test_it_fits_the_schema(schema: str, file: str) -> None:
 def action(folder: Path, **inputs: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
     """Run the action; what it did, and the log that it leaves for code scanning."""
     install, check = read("action.yml")["runs"]["steps"]
-    assert install["run"] == 'python3 -m pip install --quiet "$GITHUB_ACTION_PATH"'
-    assert set(check["env"].values()) == {f"${{{{ inputs.{name} }}}}" for name in read("action.yml")["inputs"]}
+    asked = {value for step in (install, check) for value in step["env"].values()}
+    named = {f"${{{{ inputs.{name} }}}}" for name in read("action.yml")["inputs"]}
+    assert asked == named | {"${{ steps.install.outputs.command }}"}
     (folder / "output").unlink(missing_ok=True)
-    variables = {name: inputs.get(name.lower(), "") for name in check["env"]}
+    variables = {name: inputs.get(name.lower(), "") for name in check["env"]} | {"COMMAND": "cudafix"}
     run = bash(check["run"], folder, {"GITHUB_OUTPUT": str(folder / "output"), **variables})
     assert (folder / "output").read_text() == "sarif=cudafix.sarif\n", run.stderr
     return run, json.loads((folder / "cudafix.sarif").read_text())
@@ -116,11 +119,13 @@ def test_the_action_takes_its_inputs(repository: Path) -> None:
     assert (run.returncode, log["runs"][0]["results"]) == (0, [])
     assert bash("cudafix check --baseline known.json --update-baseline", repository).returncode == 0
     assert action(repository, baseline="known.json", paths="src src/a.cu")[0].returncode == 0
+    (repository / "other.toml").write_text("fail_on = []\n")
+    assert action(repository, config="other.toml", arguments="--jobs 1 --no-cache")[0].returncode == 0
 
 
 def test_the_action_fails_where_cudafix_cannot_work(repository: Path) -> None:
     _, check = read("action.yml")["runs"]["steps"]
-    variables = {"PATHS": "nothing", "BASELINE": "", "SINCE": "", "GITHUB_OUTPUT": "output"}
+    variables = {**dict.fromkeys(check["env"], ""), "COMMAND": "cudafix", "PATHS": "nothing", "GITHUB_OUTPUT": "output"}
     run = bash(check["run"], repository, variables)
     assert run.returncode == 1
     assert "no such file or folder" in run.stderr
@@ -132,7 +137,7 @@ def test_the_workflow_uses_the_action_as_it_is() -> None:
     (step,) = (step for step in steps if "cudafix@" in step.get("uses", ""))
     assert set(step["with"]) <= set(read("action.yml")["inputs"])
     (upload,) = (step for step in steps if "upload-sarif" in step.get("uses", ""))
-    assert set(read("action.yml")["outputs"]) == {"sarif"}
+    assert set(read("action.yml")["outputs"]) == {"sarif", "command"}
     assert upload["with"]["sarif_file"] == "${{ steps.cudafix.outputs.sarif }}"
 
 
@@ -146,6 +151,14 @@ def test_the_gitlab_job_leaves_its_reports(repository: Path, since: str, code: i
     assert len(json.loads((repository / named["codequality"]).read_text())) == code
     assert f'failures="{code}"' in (repository / named["junit"]).read_text()
     assert bash("\n".join(job["before_script"]), repository).returncode != 0  # CUDAFIX is not set
+
+
+def test_the_hook_is_named_by_the_tag_of_a_release() -> None:
+    text = (ROOT / "docs/how-to/ci.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```yaml\n# \.pre-commit-config\.yaml\n(.*?)```", text, re.DOTALL)
+    (repository,) = yaml.safe_load(shown)["repos"]
+    assert repository["rev"] == f"v{__version__}"
+    assert [hook["id"] for hook in repository["hooks"]] == [hook["id"] for hook in read(".pre-commit-hooks.yaml")]
 
 
 def test_the_hook_looks_at_what_is_about_to_be_committed(repository: Path) -> None:
@@ -169,6 +182,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("published") / "cudafix"
     for name in ("cudafix", "codemods"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "docs" / "man", folder / "docs" / "man")
     for name in ("pyproject.toml", "README.md", "LICENSE", "action.yml"):
         shutil.copy(ROOT / name, folder)
     return folder
@@ -212,7 +226,7 @@ def test_the_workflow_runs_from_the_checkout_to_the_report(
     assert bash(f"git clone -q {origin} {work}", tmp_path).returncode == 0
     expressions = {"github.workspace": str(work), BASE: f"origin/{base}" if base else ""}
     variables = {name: replaced(value, expressions) for name, value in workflow["env"].items()}
-    (ours,) = (step for step in workflow["steps"] if step["uses"] == "OWNER/cudafix@main")
+    (ours,) = (step for step in workflow["steps"] if step["uses"] == f"OWNER/cudafix@v{__version__}")
     inputs = {f"inputs.{name}": given["default"] for name, given in action["inputs"].items()}
     inputs |= {f"inputs.{name}": replaced(value, expressions) for name, value in ours["with"].items()}
     outputs = tmp_path / "outputs"
@@ -220,7 +234,8 @@ def test_the_workflow_runs_from_the_checkout_to_the_report(
     for step in action["runs"]["steps"]:
         assert step["shell"] == "bash"
         own = {name: replaced(value, inputs) for name, value in step.get("env", {}).items()}
-        own |= {"GITHUB_ACTION_PATH": str(published), "GITHUB_OUTPUT": str(outputs)}
+        own |= {"GITHUB_ACTION_PATH": str(published), "GITHUB_OUTPUT": str(outputs), "RUNNER_TEMP": str(tmp_path)}
+        own |= {"PYTHONPATH": sysconfig.get_path("purelib")}  # what cudafix needs, without a network
         done = bash(step["run"], work, {**variables, **own}, scripts)
         codes.append(done.returncode)
         if "id" in step:

@@ -236,7 +236,7 @@ def test_a_check_macro_of_an_unseen_header_can_be_named() -> None:
     assert not [finding for finding in before.findings if finding.safety is Safety.PROVEN]
     (finding,) = driver.analyze({"a.cu": UNSEEN}, Config(check_macros=("RUN",))).findings
     assert finding.safety is Safety.PROVEN
-    assert b"RUN(cudaGetDevice(&device));" in b"".join(edit.text for edit in finding.edits)
+    assert b"RUN(cudaGetDevice(&device_of_pool));" in b"".join(edit.text for edit in finding.edits)
 
 
 OWN = b"""#include "unseen.h"

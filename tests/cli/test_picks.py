@@ -94,6 +94,11 @@ def test_one_of_those_that_move_together_moves_nothing(tree: Path, capsys: pytes
         ({"cudafix": "selection", "version": 1, "files": [], "fixes": []}, "`files` must give each file its sha256"),
         ({"cudafix": "selection", "version": 1, "files": {}, "fixes": {}}, "`fixes` must be a list"),
         ({"cudafix": "selection", "version": 1, "files": {}, "fixes": [{"file": "x"}]}, "fix 1 must have `codemod`"),
+        ({"cudafix": "selection", "version": 1, "files": {}, "fixes": [], "reviews": 1}, "`reviews` must be a list"),
+        (
+            {"cudafix": "selection", "version": 1, "files": {}, "fixes": [], "reviews": [{}]},
+            "review 1 must have `rule`",
+        ),
         (
             {"cudafix": "selection", "version": 1, "files": {}, "fixes": [fix("single/main.cu", 1, 1)]},
             "no fix of `stream_ordered_pairs` at `single/main.cu:1:1`",

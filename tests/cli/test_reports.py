@@ -13,6 +13,7 @@ import pytest
 
 from cudafix.cli import main as cli
 from cudafix.findings import Edit, Finding, Report
+from cudafix.report import addresses
 from cudafix.report.listing import Listing
 from cudafix.report.machine import FORMATS, render
 from cudafix.report.selection import Selection
@@ -84,20 +85,36 @@ def test_a_sarif_fix_made_by_lines_and_characters_is_what_apply_writes() -> None
     assert data.encode("utf-8-sig") == apply(reports.TREE[path], finding.edits)
 
 
-def test_a_sarif_code_flow_goes_through_the_places_of_the_counterexample() -> None:
-    result = next(r for r in sarif(reports.listing())["results"] if r["level"] == "error")
-    (flow,) = result["codeFlows"]
-    steps = [step["location"] for step in flow["threadFlows"][0]["locations"]]
-    assert [step["physicalLocation"]["region"]["startLine"] for step in steps] == [9, 8]
-    assert steps[1]["message"]["text"] == "the allocation `cudaMallocAsync`"
-
-
 def test_what_is_no_utf8_makes_no_wrong_fix_and_a_valid_log() -> None:
     edit = Edit("a.cu", 0, 0, b"\xff")
     listing = one(path="a.cu", data=b"\xff\xfe x", edits=(edit,))
     (result,) = sarif(listing)["results"]
     assert "fixes" not in result
     assert json.loads(render("json", listing))["results"][0]["edits"] is None
+
+
+def test_a_code_flow_goes_as_the_program_does() -> None:
+    flows = {}
+    for result in sarif(reports.listing())["results"]:
+        for flow in result.get("codeFlows", ()):
+            steps = [step["location"] for step in flow["threadFlows"][0]["locations"]]
+            path = steps[0]["physicalLocation"]["artifactLocation"]["uri"]
+            flows[path] = [(s["physicalLocation"]["region"]["startLine"], s["message"]["text"][:16]) for s in steps]
+    assert flows["src/race.cu"] == [(8, "the allocation `"), (9, "`race<<<…>>>` ma")]
+    assert flows["src/assumed.cu"] == [(5, "`cudaMalloc` and"), (7, "the host waits f"), (7, "freed on `0`")]
+
+
+def test_a_sarif_log_names_the_addresses_that_the_package_was_published_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "informationUri" not in sarif(reports.listing())["tool"]["driver"]
+    given = {"homepage": "https://example.org", "documentation": "https://example.org/docs"}
+    monkeypatch.setattr(addresses, "_labelled", lambda: given)
+    driver = sarif(reports.listing())["tool"]["driver"]
+    assert driver["informationUri"] == "https://example.org"
+    assert {rule["helpUri"].removeprefix("https://example.org/docs/reference/") for rule in driver["rules"]} == {
+        "codemods/stream_ordered_pairs.html",
+        "codemods/wait_between_streams.html",
+        "refusals/free_not_found.html",
+    }
 
 
 def test_a_path_that_is_no_text_is_a_valid_uri(tmp_path: Path) -> None:

@@ -63,7 +63,24 @@ def test_a_makefile_that_says_it_plainly(text: str) -> None:
 )
 def test_a_makefile_that_does_not(text: str, unclear: tuple[str, ...]) -> None:
     write(Makefile=text)
-    assert asked("a.cu") == DefaultStreams(NONE, frozenset({"a.cu"}) if unclear else NONE, unclear)
+    assert asked("a.cu")[:4] == (NONE, frozenset({"a.cu"}) if unclear else NONE, unclear, NONE)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "given"),
+    [
+        ("Makefile", "F = -O3\n%.o: %.cu\n\tnvcc $(F) -c $< -o $@\n", True),
+        ("Makefile", "F = --default-stream per-thread\n%.o: %.cu\n\tnvcc $(F) -c $<\n", True),
+        ("Makefile", "override F = -O3\n%.o: %.cu\n\tnvcc $(F) -c $<\n", False),
+        ("Makefile", "a: a.cu\n\tnvcc -O3 a.cu \\\n\t  -o a\n", False),
+        ("Makefile", "a: a.cu\n\tnvcc -O3 a.cu \\\n\t  $(F) -o a\n", True),
+        ("CMakeLists.txt", "project(p CUDA)\nadd_executable(a a.cu)\n", True),
+        ("compile_commands.json", '[{"directory": ".", "file": "a.cu", "command": "nvcc -c a.cu"}]', False),
+    ],
+)
+def test_who_starts_a_build_may_give_options(name: str, text: str, given: bool) -> None:
+    Path(name).write_text(text)
+    assert asked("a.cu").to_be_chosen == (frozenset({"a.cu"}) if given else NONE)
 
 
 @pytest.mark.parametrize(

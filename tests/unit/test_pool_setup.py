@@ -68,6 +68,22 @@ def test_its_variables_have_not_the_names_of_macros(at: str) -> None:
     assert "cudaMemPoolSetAttribute(pool__, cudaMemPoolAttrReleaseThreshold, &threshold_)" in after
 
 
+@pytest.mark.parametrize(("include", "device"), [("", "device"), ('#include "theirs.h"\n', "device_of_pool")])
+def test_its_variables_have_no_short_names_where_a_header_is_not_here(include: str, device: str) -> None:
+    after = rewritten({"main.cu": include + HEAD + f"int main() {{ for (int i = 0; i < 9; i++) {{ {PAIR} }} }}"})
+    assert f"cudaGetDevice(&{device})" in after["main.cu"]
+
+
+@pytest.mark.parametrize(
+    ("first", "event"), [("", "done"), ("#define done 1\n", "done_"), ('#include "theirs.h"\n', "work_is_done")]
+)
+def test_an_event_has_not_the_name_of_a_macro(first: str, event: str) -> None:
+    uses = "cudaStream_t s, t; cudaStreamCreate(&s); cudaStreamCreate(&t); float *d;\n"
+    pair = "cudaMallocAsync(&d, 4, s);\n    k<<<1, 1, 0, t>>>(d);\n    cudaFreeAsync(d, t);\n"
+    after = rewritten({"main.cu": f"{first}{HEAD}int main() {{\n    {uses}    {pair}}}\n"})
+    assert f"cudaEventRecord({event}, s);" in after["main.cu"]
+
+
 def test_what_runs_once_gets_none() -> None:
     assert "MemPool" not in rewritten({"main.cu": HEAD + f"int main() {{ {PAIR} }}"})["main.cu"]
 

@@ -180,20 +180,13 @@ class AnyTime:
             case ir.Var(name) | ir.Field(ir.Deref(ir.Var()), name) if _is_python(function):
                 return last(name) not in self._leading and name not in self._indices
             case ir.Var(name):
-                kind = self._type_of_global(name)
+                kind = self._program.type_of_global(name)
                 return _is_number(kind or function.types.get(name, "")) and name not in self._indices
             case ir.Field(ir.Var(name), member):
-                kind = self._type_of_global(name)
+                kind = self._program.type_of_global(name)
                 return bool(kind) and _is_number(self._classes.type_of_member(last(kind), member))
             case _:
                 return False
-
-    def _type_of_global(self, name: str) -> str:
-        """The type of a variable of the host at namespace scope that is no array; "" of any other."""
-        found = [g for module in self._program.modules for g in module.globals if last(g.name) == last(name)]
-        kinds = {g.type for g in found}
-        known = "::" in name and len(kinds) == 1 and all(g.space == "host" and not g.array for g in found)
-        return kinds.pop() if known else ""
 
 
 def _is_number(kind: str) -> bool:

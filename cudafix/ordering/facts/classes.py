@@ -35,6 +35,21 @@ _CALLED_BY_STREAMS = re.compile(
 _STORED_IN = frozenset(
     "hw hrw hidden out swap new alias found stream_out event_out handle_out pool_out graph_out".split()
 )
+# what templates of the standard library call on objects of a class that they are given (C++20): containers, their
+# adaptors and inserters ([container.requirements], [stack.defn], [queue.defn], [insert.iterators]), ranges
+# ([range.access]), locks ([thread.req.lockable]), clocks ([time.clock.req]), generators of random numbers ([rand.req]),
+# traits of characters ([char.traits.require]), formatters ([format.formatter]), pointers ([pointer.conversion])
+_CALLED_BY_TEMPLATES = frozenset(
+    "push_back push_front pop_back pop_front front back insert emplace emplace_back emplace_front begin end cbegin "
+    "cend rbegin rend crbegin crend size max_size empty data swap clear erase lock unlock try_lock try_lock_for "
+    "try_lock_until lock_shared unlock_shared try_lock_shared now min max discard seed generate param reset assign eq "
+    "lt compare length find move copy to_char_type to_int_type eof not_eof parse format to_address pointer_to "
+    "get".split()
+)
+# functions beside a class that these find by its objects ([range.access], [iterator.cust], [syserr.errcode.overview])
+_FOUND_BY_OBJECTS = frozenset(
+    "begin end rbegin rend size data iter_move iter_swap make_error_code make_error_condition".split()
+)
 _MAX_SUBOBJECTS = 256
 _WORDS = re.compile(r"\w+")
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class|typename)\b")
@@ -403,8 +418,9 @@ class Classes:
         through a pointer or a reference that is no parameter.
         """
         for stmt in walk(function.body):
-            if isinstance(stmt, ir.Assign):
-                if _is_elsewhere(stmt.target, function) and (may_lead(stmt.value, function) or _is_null(stmt.value)):
+            if isinstance(stmt, ir.Assign) and _is_elsewhere(stmt.target, function):
+                leads = may_lead(stmt.value, function) or _is_null(stmt.value)
+                if leads or Slicer.of(self.program, self.reach.tables).decides(stmt.target):
                     return True
             elif isinstance(stmt, ir.Call):
                 if any(self._leads_elsewhere(e, function) for e in self._may_store_in(stmt)):
@@ -450,8 +466,10 @@ class Classes:
         for function in self.program.functions():
             name, owner = last(function.name), last(function.cls or "")
             special = name in (owner, f"~{owner}") or name.startswith("operator")
-            special = special or (name, len(function.params)) in _OF_ALLOCATORS
-            free = not owner and name.startswith(("operator", "swap"))
+            special = (
+                special or (name, len(function.params)) in _OF_ALLOCATORS or (owner and name in _CALLED_BY_TEMPLATES)
+            )
+            free = not owner and (name.startswith(("operator", "swap")) or name in _FOUND_BY_OBJECTS)
             special = special or (free and any(_class_of(param) in made for param in function.params))
             here = name.startswith(("operatornew", "operatordelete")) or (function.cls or "").startswith("std::")
             here = here or function.name in unseen or (name in _OF_RESOURCES and _RESOURCE in map(last, function.bases))

@@ -31,6 +31,7 @@ from cudafix.ordering.facts.plain import (
     is_own_array,
     may_be_array,
     may_lead,
+    number_type,
     stored_as_bytes,
 )
 
@@ -40,7 +41,7 @@ _HANDED_BACK = frozenset({"same", "view", "given", "hidden"})
 _INERT = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.READ, Effect.NOTHING})
 _HOST_ROLES = frozenset("- hr hw hrw look hidden out put path mode segment kind flags device".split())
 _WRITES = frozenset(("hw", "hrw", "hidden", "out"))
-_STORES = _WRITES | {"swap"}
+_STORES = _WRITES | {"swap", "w", "rw", "use"}
 _OF_RECEIVERS = frozenset((role,) for role in _STORES)
 _HOST_MEMORY = frozenset(("hr", "hw", "hrw", "path", "mode"))
 _READS = frozenset(("hr", "hrw"))
@@ -50,6 +51,7 @@ _ON_THE_HOST = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.READ,
 _OWNERS = re.compile(r"(?:ptr|optional)\s*<", re.IGNORECASE)  # what they hold is destroyed where no call is written
 _LIBRARIES = ("std::", "::std::", "thrust::", "::thrust::")  # nobody else defines functions there
 
+_TIMES = re.compile(r"(?:std::)?chrono::\w+(?:<.*>|::time_point|::duration)?")  # made of numbers (C++17, 23.17 [time])
 _HALVES = frozenset(("half", "__half", "__nv_bfloat16"))
 _OWN_ELEMENTS = re.compile(r"(?:std::)?(?:vector|array|deque|list|forward_list|set|multiset|optional|valarray)\s*<")
 _RESIZES = frozenset(
@@ -87,7 +89,8 @@ def _may_have_handles(kind: str) -> bool:
     """Whether an object of a type may have pointers, streams or events in it: no number, text or container of these."""
     plain = kind.removeprefix("const ").partition("[")[0].strip()
     container = ONE_NUMBER.fullmatch(plain) if _OWN_ELEMENTS.match(plain) else None
-    return (container.group(1) if container is not None else plain) not in PLAIN | _HALVES
+    kind = container.group(1) if container is not None else number_type(plain) or plain
+    return kind not in PLAIN | _HALVES and _TIMES.fullmatch(plain) is None
 
 
 def _may_be_addresses(expr: ir.Expr, function: ir.Function) -> bool:
@@ -201,11 +204,6 @@ def _is_outside(place: ir.Expr) -> bool:
     return not isinstance(place, ir.Var) or "::" in place.name
 
 
-def _is_assigned_outside(place: ir.Expr) -> bool:
-    """The same of a place that is assigned to: also by a reference that a call has returned."""
-    return _is_outside(place) or (isinstance(place, ir.Var) and place.name.startswith("%"))
-
-
 class Slicer:
     """Slices the functions of a program, each once."""
 
@@ -296,16 +294,40 @@ class Slicer:
     def _has_consequence(self, function: ir.Function) -> bool:
         return any(self._is_consequence(stmt, function) for stmt in ir.walk(function.body))
 
-    def _is_consequence(self, stmt: ir.Stmt, function: ir.Function) -> bool:
-        if id(stmt) in self._outward or id(stmt) in self._moves:
+    def stores(self, function: ir.Function) -> bool:
+        """Whether a function, or one that it calls, stores an address, a handle or a number that may decide where
+        others see it, or gives code that is not seen what leads there.
+        """
+        return id(function) in self._program.reaching_those("stores", self._has_store)
+
+    def _has_store(self, function: ir.Function) -> bool:
+        return any(self._stores(s, function) or self._lets_store(s, function) for s in ir.walk(function.body))
+
+    def _lets_store(self, stmt: ir.Stmt, function: ir.Function) -> bool:
+        if isinstance(stmt, ir.Unknown):
             return True
+        if not isinstance(stmt, ir.Call) or self._program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
+            return False
+        if stmt.receiver is not None and self.method_by_name(stmt.callee, len(stmt.args)) is not None:
+            return False
+        if stmt.receiver is None and self._tables.lookup(stmt.callee, len(stmt.args)) is not None:
+            return False
+        led = bool(function.captures or function.cls) or any(p.by_reference or "*" in p.type for p in function.params)
+        named = (one.name for expr in stmt.given for one in ir.variables(expr) if isinstance(one, ir.Var))
+        return any(may_lead(expr, function) for expr in stmt.given) and (led or any("::" in name for name in named))
+
+    def _stores(self, stmt: ir.Stmt, function: ir.Function) -> bool:
+        """Whether a statement stores what may decide, or lead somewhere, where others may see it."""
         if isinstance(stmt, ir.Assign):
             if self._stores_a_number(stmt.target, function):
                 return True
-            if isinstance(stmt.target, ir.Field) and stmt.target.name == ir.SIZE:
+            is_size = isinstance(stmt.target, ir.Field) and stmt.target.name == ir.SIZE
+            if is_size or not _is_outside(stmt.target):
                 return False
             value = _is_null(stmt.value) or may_lead(stmt.value, function)
-            return _is_assigned_outside(stmt.target) and (value or self._may_hold_handles(stmt.target, function))
+            handles = self._may_hold_handles(stmt.target, function)
+            named = isinstance(stmt.target, ir.Var | ir.Field)
+            return handles or (value and not named)  # what a variable or a member holds, its type says
         if isinstance(stmt, ir.HostAccess):
             return any(beside_elements(stmt.writes)) or any(
                 self._stores_a_number(place, function) for place in stmt.writes
@@ -313,11 +335,16 @@ class Slicer:
         if isinstance(stmt, ir.Call) and stmt.result is not None and _is_outside(stmt.result):
             if self._may_hold_handles(stmt.result, function):
                 return True
-        if isinstance(stmt, ir.Call) and any(map(self._decides, self._may_store_in(stmt, function))):
+        if isinstance(stmt, ir.Call) and any(map(self.decides, self._may_store_in(stmt, function))):
             return True
         if isinstance(stmt, ir.Call) and last(stmt.callee) in _RESIZES and self._sizes_decide():
             return True
-        if id(stmt) in self._fills and self._a_field_decides():
+        return id(stmt) in self._fills and self._a_field_decides()
+
+    def _is_consequence(self, stmt: ir.Stmt, function: ir.Function) -> bool:
+        if id(stmt) in self._outward or id(stmt) in self._moves:
+            return True
+        if self._stores(stmt, function):
             return True
         if not isinstance(stmt, ir.Call):
             return isinstance(stmt, ir.Launch | ir.Unknown)
@@ -366,8 +393,7 @@ class Slicer:
             case ir.Deref(base):
                 return _holds_pointers(base, function)
             case ir.Var(name) if "::" in name:
-                variable = self._program.globals.get(name.removeprefix("::"))
-                return variable is None or _may_have_handles(variable.type)
+                return _may_have_handles(self._program.type_of_global(name))
             case _:
                 return _holds_pointers(ir.Addr(place), function)
 
@@ -402,9 +428,9 @@ class Slicer:
     def _stores_a_number(self, place: ir.Expr, function: ir.Function) -> bool:
         """Whether a number that is stored here may decide: where others may see it, or through a pointer."""
         own = isinstance(place, ir.Var) or (isinstance(place, ir.Index) and is_own_array(place.base, function))
-        return self._decides(place, None if own else function)
+        return self.decides(place, None if own else function)
 
-    def _decides(self, place: ir.Expr, function: ir.Function | None = None) -> bool:
+    def decides(self, place: ir.Expr, function: ir.Function | None = None) -> bool:
         """Whether a number in a place may decide what a later statement touches (`facts.deciding`). Without
         the function whose variables are meant: where others may see it.
         """
@@ -424,9 +450,9 @@ class Slicer:
             case ir.Field(_, name):
                 return ("", f".{name}") in deciding(self._program, self._tables)
             case ir.Index(base) | ir.Deref(base) | ir.Addr(base) | ir.Offset(base):
-                return self._decides(base, function)
+                return self.decides(base, function)
             case ir.Choice(options):
-                return any(self._decides(option, function) for option in options)
+                return any(self.decides(option, function) for option in options)
             case _:
                 return False
 
@@ -567,7 +593,7 @@ class Slicer:
             case ir.Assign(target, ir.Opaque(parts)) if any(map(self._may_work, parts)):
                 return None  # who holds it may call it
             case ir.Assign(target):
-                return None if _is_assigned_outside(target) or self._is_observed(target) else Way.BELOW
+                return None if _is_outside(target) or self._is_observed(target) else Way.BELOW
             case ir.Declare(var):
                 return None if self._is_observed(var) else Way.BELOW
             case ir.Call():
@@ -593,7 +619,7 @@ class Slicer:
         if any(beside_elements(stmt.writes)):
             return None
         for place in stmt.writes:
-            if self._decides(place, self._function):
+            if self.decides(place, self._function):
                 return None
             if isinstance(place, ir.Var):
                 if self._is_observed(place) and "::" not in place.name:
@@ -660,7 +686,7 @@ class Slicer:
         stores = list(self._may_store_in(call, self._function))
         for expr in written:
             place = expr.base if isinstance(expr, ir.Addr) else expr
-            if expr in stores and self._decides(place, self._function):
+            if expr in stores and self.decides(place, self._function):
                 return None
             if isinstance(place, ir.Var) and (isinstance(expr, ir.Addr) or (api is None and expr in stores)):
                 if self._is_observed(place):

@@ -344,7 +344,9 @@ class Calls(Operations):
             return expr.text if "::" in expr.text else ""  # an object of a library: `thrust::cuda::par`
         if isinstance(expr, ir.Deref):
             kind = self.type_of(expr.base)
-            return ir.template_arguments(kind)[0] if KEEPS_ONE.fullmatch(kind) is not None else kind
+            if KEEPS_ONE.fullmatch(kind) is not None:
+                return ir.template_arguments(kind)[0]
+            return kind.rstrip().removesuffix("*").rstrip()
         if isinstance(expr, ir.Field):
             if (member := ir.member_of_pair(self.type_of(expr.base), expr.name)) is not None:
                 return member
@@ -1357,11 +1359,12 @@ _HANDED_OUT: mem.Cell = (("global", "", ir.HANDED_OUT.removeprefix("::")), ())
 
 def _element(kind: str) -> str:
     """The type of what `[]` gives: an element of an array or of a container, or what a map has for a key."""
+    if kind.endswith("[]"):
+        return kind.removesuffix("[]").rstrip()
     if "<" not in kind or ">" not in kind:
         return kind
-    behind = kind[kind.rindex(">") + 1 :].strip(" &")
-    if behind:  # an array of containers, or a pointer to one
-        return kind.rstrip(" &").removesuffix("[]" if behind.endswith("[]") else "*").rstrip()
+    if kind[kind.rindex(">") + 1 :].strip(" &"):  # a pointer to containers
+        return kind.rstrip(" &").removesuffix("*").rstrip()
     arguments = ir.template_arguments(kind)
     return arguments[kind.partition("<")[0].endswith("map") and len(arguments) > 1]
 

@@ -999,6 +999,7 @@ class Effects(Allocations):
         what ran before it on its stream, and so does the time that it tells; one that is not seen may do both.
         """
         state.may_wait()  # it may tell the host
+        self._stores_of_others(call, [*args.named.get("fn", ()), *args.named.get("params", ())], state)
         held = mem.NOTHING.union(*(v for root, inner in state.env if root[0] == "global" for v in inner.values()))
         held = self.reachable(state, held)
         bits = self.mask(args.reads | args.writes) | (self.mask(held) & ~self.on_device(held, FOR_THE_DEVICE)) | 1
@@ -1015,6 +1016,30 @@ class Effects(Allocations):
         op.times = Observation.CLOCK in seen
         self.issue(op, self.streams_for(api, args, state), state, where, call.span, bits, bits, prints=True)
         return state
+
+    def _stores_of_others(self, call: ir.Call, given: Iterable[ir.Expr], state: State) -> None:
+        """A function runs in another host thread, and may store in what it is given and in variables that others see.
+        Where that can matter, it is to the host what another host thread is; one that is not seen may store anything.
+        """
+        values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, expr)) for expr in given))
+        functions = self.functions_among(values)
+        places = [v.cell for v in values if isinstance(v, mem.Ref)]
+        if not functions:
+            self.overwritten(state, places, array=True)
+        if not (any(map(self.slicer.stores, functions)) if functions else places):
+            return
+        state.threads = True
+        self._others_look(call, f"`{call.callee}` has a function run that stores", state)
+        self._run_in_any_order(call, functions, values, state)
+
+    def _run_in_any_order(self, call: ir.Call, functions: Iterable[ir.Function], values: Values, state: State) -> None:
+        """Functions may have run behind a call, or not yet, each given any of these values."""
+        for function in functions:
+            name = f"{self.frame.name}/{call.span.path}:{call.span.start}@{function.span.start}{''.join(self.family)}"
+            given = [mem.UNKNOWN | values] * len(function.params)
+            after, _ = self.inline(function, given, name, mem.UNKNOWN, state.copy())
+            if after is not None:
+                state.join(after)
 
     def _observed_by(self, given: Iterable[ir.Expr], call: ir.Call, state: State) -> set[Observation]:
         """What functions may observe that somebody else runs: anything where they are not known."""
@@ -1070,12 +1095,7 @@ class Effects(Allocations):
         self._others_look(call, f"`{call.callee}` has a function run at any time", state)
         if not known:
             return self._external(call, api, args, state, where)
-        for function in functions:
-            name = f"{self.frame.name}/{call.span.path}:{call.span.start}@{function.span.start}{''.join(self.family)}"
-            given = [mem.UNKNOWN | values] * len(function.params)
-            after, _ = self.inline(function, given, name, mem.UNKNOWN, state.copy())
-            if after is not None:
-                state.join(after)
+        self._run_in_any_order(call, functions, values, state)
         return state
 
     def _external(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:

@@ -175,6 +175,9 @@ def at(value: Value, key: str) -> Cell | None:
         root, path = value.cell
         if path and path[-1][0] == "at":
             base = path[-1][1]
+            if path[-2:-1] and path[-2][0] == "at" and key != "0":  # in which row of an array of arrays it ends
+                inner = next((n for n in range(len(path), 0, -1) if path[n - 1][0] != "at"), 0)
+                return root, (*path[:inner], *(("at", ANY),) * (len(path) - inner))
             return root, (*path[:-1], ("at", key if base == "0" else base if key == "0" else ANY))
         return root, path
     return None
@@ -348,8 +351,11 @@ def _or_unset(values: Values, holds: bool = False) -> Values:
 
 
 def _sole(path: Path, values: Values) -> Values:
-    """What may be written to a place, or not. How large a container is then is not known."""
-    return values | {OTHER} if path[-1:] == (_SIZE,) else values
+    """What may be written to a place, or not. What number is there then is not known, nor how large a container is: an
+    initializer that was not followed may have left any.
+    """
+    number = has_number(values) and not leading(values)
+    return values | {OTHER} if (number or path[-1:] == (_SIZE,)) and OTHER not in values else values
 
 
 def _perhaps(inner: Cells, holds: bool) -> Cells:

@@ -25,6 +25,9 @@ _AT_THE_END = frozenset({"push_back", "emplace_back", "append"})
 """Adds an element behind the others, which stay where they are."""
 
 
+_CHANGES = frozenset(("w", "rw", "hw", "hrw", "out", "use", "hidden"))
+
+
 @dataclass(slots=True)
 class Arguments:
     """The arguments of a call by what the table says they are."""
@@ -64,6 +67,8 @@ class Roles(Calls):
         for role, expr in ((role, expr) for one, expr in roles for role in one.split("+")):
             if role == "-":
                 continue
+            if role in _CHANGES and expr is not call.receiver and self.is_number(expr):  # it is given by reference
+                self.overwritten(state, self.cells(state, expr), array=True)
             if role in ("r", "w", "rw"):
                 values = (
                     self.reachable(state, self.whole(state, expr))
@@ -78,7 +83,7 @@ class Roles(Calls):
                     values = self._through_objects(api, state, expr, values)
                     args.reads |= values
                     args.writes |= values
-            elif role in ("hr", "hw", "hrw", "path", "mode"):
+            elif role in ("hr", "hw", "hrw", "out", "path", "mode"):
                 bits = self.mask(self.values(state, expr)) | (
                     self.touched(state, (expr,)) if not isinstance(expr, ir.Addr) else 0
                 )
@@ -90,6 +95,8 @@ class Roles(Calls):
                     bits |= self.any_of_the_host(state)
                 if role in ("path", "mode") or "r" in role[1:]:
                     args.host_reads |= bits
+                if role == "out":
+                    args.host_writes |= bits
                 if role in ("hw", "hrw"):
                     args.host_writes |= bits
                     places = self._elements_of(state, expr) or self.cells(state, expr) if expr is call.receiver else []

@@ -25,16 +25,42 @@ const pathed = (path) => path.split("/").flatMap((piece, n) => (n ? ["/", h("wbr
 // `code` in a message becomes a code element.
 const prose = (text) => text.split("`").map((part, n) => (n % 2 ? h("code", {}, part) : part));
 
-// ---- what is ticked ------------------------------------------------------------------------------------------------
+// ---- what is ticked, approved and commented -------------------------------------------------------------------------
+// Kept for this report and no other; the fingerprint of a result is its address too (#fix-…).
+const STORE = `cudafix-review-${data.report}`;
+let before = {};
+try { before = JSON.parse(localStorage.getItem(STORE)) || {}; } catch { /* no storage for pages from files */ }
 const selectable = (item) => item.kind !== "refusal" && item.diff.length > 0;
 const groups = new Map();
 items.forEach((item, n) => {
   item.n = n;
   item.proven = item.safety !== "assumes";
+  item.key = `${item.kind === "refusal" ? "refusal" : "fix"}-${item.print}`;
+  item.offered = item.ticked;
+  const { ticked, approved, comment } = before[item.key] || {};
+  if (selectable(item) && typeof ticked === "boolean") item.ticked = ticked;
+  item.approved = approved === true;
+  item.comment = typeof comment === "string" ? comment : "";
   if (item.group) groups.set(item.group, [...(groups.get(item.group) || []), item]);
 });
 const together = (item) => (item.group ? groups.get(item.group) : [item]);
 const boxes = new Map();
+
+function keep() {
+  const changed = items.filter((item) => item.ticked !== item.offered || item.approved || item.comment);
+  const kept = changed.map(({ key, ticked, approved, comment }) => [key, { ticked, approved, comment }]);
+  try {
+    if (kept.length) localStorage.setItem(STORE, JSON.stringify(Object.fromEntries(kept)));
+    else localStorage.removeItem(STORE);
+  } catch { /* as above */ }
+}
+let waiting;
+function changed() {
+  clearTimeout(waiting);
+  waiting = setTimeout(keep, 200);
+  count();
+}
+addEventListener("pagehide", keep);
 
 function tick(item, value) {
   for (const each of together(item)) {
@@ -44,10 +70,28 @@ function tick(item, value) {
   }
   const box = document.querySelector("#detail .take input");
   if (box && current) box.checked = current.ticked;
-  count();
+  changed();
 }
 function count() {
   $("count").textContent = items.filter((item) => selectable(item) && item.ticked).length;
+  const approved = items.filter((item) => item.approved).length;
+  $("approved").textContent = approved ? `${approved} approved` : "";
+}
+function approve(item) {
+  item.approved = !item.approved;
+  const button = document.querySelector("#detail .approve");
+  if (button && item === current) button.setAttribute("aria-pressed", String(item.approved));
+  marked(item);
+  changed();
+}
+// What a row of the list says about the review.
+function marked(item) {
+  const mark = rows.has(item.n) && rows.get(item.n).querySelector(".said");
+  if (!mark) return;
+  const said = [item.approved ? ["✓", "approved"] : null, item.comment ? ["✎", "commented"] : null].filter(Boolean);
+  mark.textContent = said.map(([sign]) => sign).join("");
+  mark.setAttribute("aria-label", said.map(([, word]) => word).join(", "));
+  mark.hidden = !said.length;
 }
 function download() {
   const ticked = items.filter((item) => selectable(item) && item.ticked);
@@ -57,6 +101,8 @@ function download() {
     files: Object.fromEntries(named.filter((n) => files[n].sha256).map((n) => [files[n].path, files[n].sha256])),
     fixes: ticked.map((item) => ({ codemod: item.name, file: files[item.at[0]].path, line: item.at[1], column: item.at[2] })),
   };
+  const said = items.filter((item) => item.approved || item.comment);
+  if (said.length) selection.reviews = said.map((item) => ({ rule: item.name, file: files[item.at[0]].path, line: item.at[1], column: item.at[2], approved: item.approved, comment: item.comment }));
   const url = URL.createObjectURL(new Blob([JSON.stringify(selection, null, 1) + "\n"], { type: "application/json" }));
   const link = h("a", { href: url, download: "cudafix-selection.json" });
   document.body.append(link);
@@ -92,6 +138,8 @@ function code(tokens, marked) {
   return made;
 }
 const line = (file, number) => files[file].lines[number] || [];
+// A line that is too long goes on below its own start.
+const indented = (tokens) => `--indent:${Math.min((tokens.length > 1 ? tokens[1].length - tokens[1].trimStart().length : 0), 32)}ch`;
 const place = ([file, number]) => `${files[file].path}:${number}`;
 function quoted([file, number], home) {
   const tokens = line(file, number).slice();
@@ -102,14 +150,14 @@ function diffed([file, rows]) {
   const body = rows.map((row) => {
     const [was, is, tokens, oldMark, newMark] = row;
     if (row.length === 2) {
-      const cell = () => h("td", {}, code(line(file, was)));
+      const cell = () => h("td", { style: indented(line(file, was)) }, code(line(file, was)));
       return h("tr", { class: "same" }, h("td", { class: "n" }, String(was)), cell(), h("td", { class: "n" }, String(is)), cell());
     }
     return h("tr", {},
       h("td", { class: was ? "n old" : "n none" }, was ? String(was) : ""),
-      h("td", { class: was ? "old" : "none" }, was ? code(line(file, was), oldMark) : ""),
+      h("td", { class: was ? "old" : "none", style: was ? indented(line(file, was)) : null }, was ? code(line(file, was), oldMark) : ""),
       h("td", { class: is ? "n new" : "n none" }, is ? String(is) : ""),
-      h("td", { class: is ? "new" : "none" }, is ? code(tokens, newMark) : ""));
+      h("td", { class: is ? "new" : "none", style: is ? indented(tokens) : null }, is ? code(tokens, newMark) : ""));
   });
   const columns = h("colgroup", {}, h("col", { class: "n" }), h("col"), h("col", { class: "n" }), h("col"));
   return h("div", { class: "box" }, h("div", { class: "name" }, files[file].path), h("table", { class: "diff" }, columns, h("tbody", {}, body)));
@@ -156,7 +204,7 @@ document.body.append(svg("svg", { width: 0, height: 0, "aria-hidden": "true", st
 function timeline(steps, lanes, lost, margin) {
   const drawn = laidOut(steps, lost);
   const middle = (lane) => LEFT + lanes.indexOf(lane) * LANE + BAR / 2;
-  const width = margin + Math.max(...drawn.map((step) => step.end)) + 70;
+  const width = margin + Math.max(...drawn.map((step) => step.end)) + (lost ? 120 : 70); // `lost` has words behind the bars
   const height = LEFT + lanes.length * LANE;
   const told = drawn.map((step) => `${step.label} on ${step.lane || "the host"}`).join(", ");
   const made = svg("svg", { class: "time", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": told });
@@ -228,7 +276,7 @@ function timelines(item) {
   const margin = Math.max(...lanes.map((lane) => shortened(lane || "host").length)) * 7.4 + 26;
   const refused = item.kind === "refusal";
   // the names of the lanes stay in view
-  const box = h("div", { class: "box times", onscroll: () => {
+  const box = h("div", { class: "box times", tabindex: "0", role: "region", "aria-label": "Timeline", onscroll: () => {
     for (const names of box.querySelectorAll(".lanes")) names.setAttribute("transform", `translate(${box.scrollLeft} 0)`);
   } });
   if (sketch) box.append(h("p", { class: "why" }, "Only the two operations, and what waits between them today: of the paths that were tried none shows both; the proof covers all."));
@@ -281,6 +329,20 @@ function clash(item) {
   if (item.kind === "refusal") made.push(part("What would unlock it", h("div", { class: "box unlock" }, prose(item.unlock))));
   return made;
 }
+// What the reviewer says: it stays in this browser, and goes into the selection.
+function said(item) {
+  const button = h("button", { class: "approve", "aria-pressed": String(item.approved), onclick: () => approve(item) }, item.kind === "refusal" ? "Agree" : "Approve", " ", h("kbd", {}, "a"));
+  const note = h("textarea", { rows: "1", placeholder: "Comment", "aria-label": "Comment" });
+  note.value = item.comment;
+  const fit = () => {
+    note.rows = Math.min(note.value.split("\n").length, 12);
+    made.classList.toggle("unsaid", !note.value && !item.approved);
+  };
+  note.addEventListener("input", () => { item.comment = note.value.trim(); fit(); marked(item); changed(); });
+  const made = h("div", { class: "say" }, button, note);
+  fit();
+  return made;
+}
 function card(item) {
   const page = pages[item.name] || ["", "", ""];
   const others = together(item).length - 1;
@@ -288,7 +350,7 @@ function card(item) {
   if (selectable(item)) tags.push(h("span", { class: `tag ${item.safety}` }, item.safety === "assumes" ? "rests on an assumption" : item.safety));
   if (item.runs) tags.push(h("span", { class: "tag" }, item.runs));
   const made = h("div", { class: "card" },
-    h("div", { class: "crumb" }, `${place(item.at)}:${item.at[2]}`),
+    h("div", { class: "crumb" }, `${place(item.at)}:${item.at[2]} `, h("a", { class: "link", href: `#${item.key}`, title: "an address for this" }, "link")),
     h("h2", {}, item.memory ? [h("code", {}, item.memory), item.kind === "refusal" ? " stays: " : " "] : item.kind === "refusal" ? "stays: " : "", prose(item.message), tags),
     quoted(item.at, item.at[0]));
   if (selectable(item)) {
@@ -297,6 +359,7 @@ function card(item) {
     if (others) made.append(h("span", { class: "with" }, `${others} more ${others === 1 ? "site moves" : "sites move"} with it`));
     if (item.left) made.append(h("span", { class: "with" }, "left out at first: ", prose(item.left)));
   }
+  made.append(said(item));
   if (item.kind !== "fix") made.append(...clash(item));
   if (item.diff && item.diff.length) made.append(part("What changes", ...item.diff.map(diffed)));
   const drawn = item.certificate !== null ? timelines(item) : null;
@@ -335,8 +398,14 @@ function row(item) {
   }
   const tag = item.kind === "refusal" ? h("span", { class: "tag refusal" }, item.name) : !item.proven ? h("span", { class: "tag assumes" }, "assumes") : item.kind === "defect" ? h("span", { class: "tag defect" }, item.name) : item.runs === "churn" ? h("span", { class: "tag" }, "churn") : null;
   const what = item.kind === "refusal" ? [tag, " ", ...prose(item.message)] : [...(item.memory ? [h("code", {}, item.memory), h("span", { class: "to" }, " ", prose(item.message))] : prose(item.message)), tag];
-  const made = h("div", { class: "item", title: item.message, onclick: () => show(item) }, first, h("span", { class: "no" }, String(item.at[1])), h("span", { class: "what" }, what));
+  const open = (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return; // the browser opens the address elsewhere
+    event.preventDefault();
+    show(item);
+  };
+  const made = h("div", { class: "item", onclick: open }, first, h("span", { class: "no" }, String(item.at[1])), h("a", { class: "what", href: `#${item.key}`, tabindex: "-1" }, what), h("span", { class: "said", role: "img" }));
   rows.set(item.n, made);
+  marked(item);
   return made;
 }
 function list() {
@@ -358,17 +427,38 @@ function list() {
   else row(current).scrollIntoView({ block: "nearest" });
 }
 function show(item, scroll = true) {
-  if (current && rows.has(current.n)) rows.get(current.n).removeAttribute("aria-current");
+  if (current && rows.has(current.n)) chosen(rows.get(current.n), false);
   current = item;
   if (!item) return $("detail").replaceChildren(h("p", { class: "empty" }, items.length ? "Nothing matches." : "There is nothing to review: no allocation site was found."));
-  row(item).setAttribute("aria-current", "true");
+  chosen(row(item), true);
   if (scroll) row(item).scrollIntoView({ block: "nearest" });
   $("detail").replaceChildren(card(item));
   $("detail").scrollTop = 0;
   const lost = $("detail").querySelector(".losttext");
   if (lost) lost.closest(".times").scrollLeft = Number(lost.getAttribute("x")) - $("detail").clientWidth / 2;
-  try { history.replaceState(null, "", "#" + encodeURIComponent(`${files[item.at[0]].path}:${item.at[1]}:${item.at[2]}:${item.name}`)); } catch { /* a page in a frame without an address */ }
+  try { history.replaceState(null, "", `#${item.key}`); } catch { /* a page in a frame without an address */ }
 }
+// One row can be reached with the tab key; from there the keys of the page lead on.
+function chosen(made, is) {
+  if (is) made.setAttribute("aria-current", "true");
+  else made.removeAttribute("aria-current");
+  made.querySelector(".what").tabIndex = is ? 0 : -1;
+}
+// Open what the address names, whatever the filters hide, and show that it is this.
+function follow() {
+  const item = items.find((each) => `#${each.key}` === location.hash);
+  if (!item) return;
+  if (!shown.includes(item)) {
+    Object.assign(state, { query: "", kind: "all", file: "", codemod: "", reason: "" });
+    for (const id of ["query", "file", "codemod", "reason"]) $(id).value = "";
+    for (const button of $("kinds").children) button.setAttribute("aria-checked", String(button.dataset.kind === "all"));
+    current = item;
+    list();
+  }
+  show(item);
+  $("detail").firstElementChild.classList.add("linked");
+}
+addEventListener("hashchange", follow);
 function options(id, label, pairs) {
   const counts = new Map();
   for (const name of pairs) counts.set(name, (counts.get(name) || 0) + 1);
@@ -379,6 +469,11 @@ function options(id, label, pairs) {
 function step(by) {
   const at = shown.indexOf(current) + by;
   if (at >= 0 && at < shown.length) show(shown[at]);
+}
+// On a small screen the filters are folded away.
+function unfold(open) {
+  $("top").classList.toggle("open", open);
+  $("more").setAttribute("aria-expanded", String(open));
 }
 function theme() {
   const next = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
@@ -409,14 +504,20 @@ $("none").addEventListener("click", () => shown.filter(selectable).forEach((item
 $("download").addEventListener("click", download);
 $("theme").addEventListener("click", theme);
 $("help").addEventListener("click", () => $("keys").showModal());
+$("more").addEventListener("click", () => unfold(!$("top").classList.contains("open")));
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || $("keys").open) return;
-  const field = event.target.closest && event.target.closest("input[type=search], select");
+  const within = (selector) => event.target.closest && event.target.closest(selector);
+  const field = within("input[type=search], select, textarea");
   if (field) {
-    if (event.key === "Escape") { $("query").value = state.query = ""; list(); field.blur(); }
+    if (event.key === "Escape") {
+      if (field.tagName !== "TEXTAREA") { $("query").value = state.query = ""; list(); }
+      field.blur();
+    }
     return;
   }
-  const act = { j: () => step(1), ArrowDown: () => step(1), k: () => step(-1), ArrowUp: () => step(-1), x: () => current && selectable(current) && tick(current, !current.ticked), "/": () => $("query").focus(), t: theme, d: download, "?": () => $("keys").showModal() }[event.key];
+  if (event.key.startsWith("Arrow") && within("#detail")) return; // they scroll what is looked at
+  const act = { j: () => step(1), ArrowDown: () => step(1), k: () => step(-1), ArrowUp: () => step(-1), x: () => current && selectable(current) && tick(current, !current.ticked), a: () => current && approve(current), "/": () => { unfold(true); $("query").focus(); }, t: theme, d: download, "?": () => $("keys").showModal() }[event.key];
   if (act) { act(); event.preventDefault(); }
 });
 let onScreen;
@@ -429,9 +530,11 @@ addEventListener("afterprint", () => {
   document.documentElement.dataset.theme = onScreen;
   $("print").replaceChildren();
 });
-const wanted = decodeURIComponent(location.hash.slice(1)); // before the first finding is shown
+const linked = items.find((item) => `#${item.key}` === location.hash); // before the first one is shown, which sets the address
 count();
 list();
-const linked = wanted && items.find((item) => `${files[item.at[0]].path}:${item.at[1]}:${item.at[2]}:${item.name}` === wanted);
-if (linked) show(linked);
+if (linked) {
+  show(linked);
+  $("detail").firstElementChild.classList.add("linked");
+}
 document.documentElement.dataset.ready = "yes";

@@ -21,15 +21,18 @@ _COMPUTES = (
 )
 _CLOCK = r"(?:rdtscp?|mrs\s+%\w+\s*,\s*cnt\w+)"
 _END = re.compile(r"\\[nt]|[\n;]")
+_LABEL = re.compile(r"\[\s*\w+\s*\](?=\s*\")")  # of an operand
 _KNOWN = re.compile(rf"{_QUIET}|{_COMPUTES}|({_CLOCK})")
 
 
 class Assembly(NamedTuple):
-    """What an `asm` statement may do: the variables in its operands, whether it reads a clock, and whether all its
-    instructions are known. If not, it may do anything, which no clobber list rules out.
+    """What an `asm` statement may do: the variables in its operands, those of them in operands that it writes, whether
+    it reads a clock, and whether all its instructions are known. If not, it may do anything, which no clobber list
+    rules out.
     """
 
     names: list[str]
+    written: list[str]
     clock: bool
     known: bool
 
@@ -43,9 +46,11 @@ def given(text: str) -> Assembly:
         template += part[1]
         start = part.end() + len(inside[part.end() :]) - len(inside[part.end() :].lstrip())
     operands = inside[start:]
-    names = _NAME.findall(_STRING.sub("", re.sub(r"\[\s*\w+\s*\](?=\s*\")", "", operands)))
+    _, _, outputs = _STRING.sub("", _LABEL.sub("", operands)).partition(":")
+    names = _NAME.findall(outputs)
     instructions = [one.strip() for one in _END.split(template) if one.strip()]
     known = [_KNOWN.fullmatch(one) for one in instructions]
     written = operands == "" or operands.lstrip()[:1] == ":"  # not by a macro, or as a constant expression
     clock = any(one is not None and one[1] for one in known)
-    return Assembly(list(dict.fromkeys(names)), clock, written and all(known))
+    changed = _NAME.findall(outputs.replace("::", " ").partition(":")[0])
+    return Assembly(list(dict.fromkeys(names)), list(dict.fromkeys(changed)), clock, written and all(known))

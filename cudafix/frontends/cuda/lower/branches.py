@@ -267,7 +267,7 @@ class Branches(Variables):
             if call is not None and call.type == "call_expression"
             else (None, None)
         )
-        macro = self.file.macros.get(self.raw(function)) if function is not None else None
+        macro = self.macro(self.raw(function), function) if function is not None else None
         label = _CASE.match(macro.body) if macro is not None else None
         if call is None or macro is None or label is None or _LABEL.search(macro.body, label.end()):
             return None

@@ -89,6 +89,8 @@ def _acts(node: Node) -> bool:
 
 
 _CALLS_API = re.compile(r"\bcu[A-Z]\w*\s*\(|\bcu(?:da|blas|fft|sparse|rand|solver|dnn)\w*\s*\(|<<<")
+_PRINTS = re.compile(r"(?:^|::)\w*printf(?:_s)?\Z")
+_COUNTS = re.compile(r"%[-+ #0]*[\d*]*(?:\.[\d*]*)?(?:hh?|ll?|[jztL])?n")
 _STATEMENT_KEYWORDS = frozenset("case catch default do else for goto if return switch throw try while".split())
 
 
@@ -140,7 +142,7 @@ class Calls(Initializers):
         values = [child for child in arguments.named_children if child.type != "comment"]
         if not values or name in self.bindings:
             return None
-        macro = self.file.macros.get(name)
+        macro = self.macro(name, node)
         if macro is not None:
             if macro.kind != "transparent" or name in self.expanding or self._vanishes(macro):
                 return None
@@ -211,7 +213,7 @@ class Calls(Initializers):
 
     def _acting_check(self, node: Node) -> Node | None:
         """The API call in a check macro that also returns or jumps: `CHECK(cudaFree(p))`."""
-        macro, arguments = self.file.macros.get(self._callee_text(node)), node.child_by_field_name("arguments")
+        macro, arguments = self.macro(self._callee_text(node), node), node.child_by_field_name("arguments")
         values = [c for c in arguments.named_children if c.type == "call_expression"] if arguments is not None else []
         if macro is None or macro.kind != "operates" or len(values) != 1 or not sites.only_looks(macro.body):
             return None
@@ -237,7 +239,7 @@ class Calls(Initializers):
         bound = self.bindings.get(name)
         if bound is not None:
             name = self.spelled(bound)
-        macro = self.file.macros.get(name)
+        macro = self.macro(name, node)
         if macro is None or b"," not in macro.body or macro.name in self.expanding:
             return ()
         parsed = self.file.macro_body(macro, False)
@@ -342,8 +344,10 @@ class Calls(Initializers):
     ) -> Expr:
         """A call of what a place holds: of the `operator()` of an object, or through a pointer."""
         kind = self.type_of(place)
-        if NUMBER_OBJECT.match(kind):
-            return opaque(place, *self.arguments(arguments)[0])
+        if NUMBER_OBJECT.match(kind):  # `std::less<>()(x, y)` runs the operator of the class of these
+            values = self.arguments(arguments)[0]
+            self.hands_over(node, kind if kind.startswith("std::") else f"std::{kind}", values)
+            return opaque(place, *values)
         cls = self.file.index.class_of(kind)
         known = cls is not None and "operator()" in cls.methods
         if not known and (cls is not None or not self._is_object(kind)):
@@ -362,7 +366,7 @@ class Calls(Initializers):
         """The name that a macro picks out of its arguments by their number: `PICK(__VA_ARGS__, F3, F2, F1)(…)`, where
         `PICK(_1, _2, _3, NAME, ...)` is `NAME`.
         """
-        macro = self.file.macros.get(self._callee_text(node))
+        macro = self.macro(self._callee_text(node), node)
         arguments = node.child_by_field_name("arguments")
         if macro is None or arguments is None:
             return None
@@ -407,7 +411,7 @@ class Calls(Initializers):
         self, node: Node, function: Node, arguments: Node | None, name: str, target: Expr | None, used: bool,
         fixed: str | None = None,
     ) -> Expr:  # fmt: skip
-        macro = self.file.macros.get(name)
+        macro = self.macro(name, node)
         if "::" in name and macro is None:
             name = self.file.index.in_a_library(self._by_macro(name))
         elif macro is None and sites.is_api(name):
@@ -433,6 +437,8 @@ class Calls(Initializers):
                 if macro.either:
                     return self._one_of_names(macro, reason, node, function, arguments, used)
                 name, fixed = names[0], reason
+            elif self.hiding(name, node) is not None and self._names_another(name):
+                return self._unread(macro, node, self.arguments(arguments)[0])
         elif fixed is None:
             checked = self.checked(node)
             if checked is not None:
@@ -538,8 +544,11 @@ class Calls(Initializers):
             made = self.file.index.class_of(name)
             if made is not None:
                 return self._construct(node, function, made, values, spans, target)
-            if self.cls is not None and any(name in cls.methods for cls in self.file.index.lineage(self.cls)):
-                receiver = Deref(Var("this"))
+            lineage = list(self.file.index.lineage(self.cls)) if self.cls is not None else []
+            inherited = bool(lineage) and name not in lineage[0].methods
+            if any(name in cls.methods for cls in lineage):
+                # not looked up in a base that depends on a parameter (C++17, 17.6.2 [temp.dep] 3): either may be meant
+                receiver = Deref(Var("this")) if not (inherited and lineage[0].templated) else None
             elif name not in self.file.hosts:
                 place = self.resolve_variable(name, function)
                 if place is not None:
@@ -675,6 +684,10 @@ class Calls(Initializers):
         macro = self.file.macros.get(last)
         return f"{scope}{separator}{(macro.name_instead if macro is not None else '') or last}"
 
+    def _names_another(self, name: str) -> bool:
+        """Whether the name of a macro is also that of a function, or of an object that may be called."""
+        return sites.is_api(name) or name in PURE or self.local(name) is not None or self.file.is_own(name)
+
     def _one_of_names(
         self, macro: Macro, reason: str, node: Node, function: Node, arguments: Node | None, used: bool
     ) -> Expr:
@@ -747,6 +760,8 @@ class Calls(Initializers):
                 values = tuple(self._as_handle(at, value) for at, value in zip(nodes, values, strict=True))
         if not sites.is_api(callee):
             self.hands_over(node, callee, values)
+            if _PRINTS.search(callee) is not None:
+                self._counts_characters(node, listed, values)
         for number, value in enumerate(values):
             params = self.file.index.parameters_at(callee.rpartition("::")[2], number, len(values))
             if params is None or not all(p.by_reference for p in params):
@@ -802,21 +817,16 @@ class Calls(Initializers):
             elif number < len(flags) and flags[number]:
                 self.bump(value)
                 self.lend(node, value)
-        self.emit(
-            ir.Call(
-                callee,
-                values,
-                span,
-                name_span,
-                span.end - 1,
-                site,
-                spans,
-                receiver,
-                result,
-                Look.CHECKED if used else Look.IGNORED,
-                template_args,
-            )
+        look = Look.CHECKED if used else Look.IGNORED
+        call: ir.Call | ir.If = ir.Call(
+            callee, values, span, name_span, span.end - 1, site, spans, receiver, result, look, template_args
         )
+        for given, places in self._of_other_lengths(callee, listed, values, spans):
+            other = ir.Call(
+                callee, given, span, name_span, span.end - 1, site, places, receiver, result, look, template_args
+            )
+            call = ir.If(ir.Test("other", None, "the length of a pack"), (other,), (call,), span)
+        self.emit(call)
         for value in values:
             if isinstance(value, (Addr, ir.Offset)):
                 self._changes_bytes(node, value.base)
@@ -825,6 +835,35 @@ class Calls(Initializers):
         if made is not None and target is None and isinstance(result, Var):
             self._ends(node, result, made)
         return result if result is not None else Opaque(())
+
+    def _counts_characters(self, node: Node, listed: Node | None, values: tuple[Expr, ...]) -> None:
+        """`%n` in a format stores a number (C17, 7.21.6.1 [fprintf] 8); a format that is not written may have one."""
+        written = self.raw(listed) if listed is not None else ""
+        stored = tuple(value for value in values if isinstance(value, Addr))
+        if stored and ('"' not in written or _COUNTS.search(written) is not None):
+            self.unknown("a format that stores a number", node, stored)
+            for value in stored:
+                self.store(value.base, opaque(value.base), node)
+
+    def _of_other_lengths(
+        self, callee: str, listed: Node | None, values: tuple[Expr, ...], spans: tuple[Span, ...]
+    ) -> Iterator[tuple[tuple[Expr, ...], tuple[Span, ...]]]:
+        """The arguments of a call that expands a pack, for each number of them that another function of the name takes:
+        a pack may have any number of elements, and none (C++20, 13.7.4 [temp.variadic] 8).
+        """
+        nodes = [at for at, _ in self._listed(listed)]
+        packs = [n for n, at in enumerate(nodes) if at.type == "parameter_pack_expansion"]
+        if len(packs) != 1 or sites.is_api(callee):
+            return
+        (at,) = packs
+        taken = {len(params) for params in self.file.index.taken(callee.rpartition("::")[2])}
+        for count in sorted(taken - {len(values)}):
+            more = count - len(values) + 1
+            if more >= 0:
+                yield (
+                    (*values[:at], *values[at : at + 1] * more, *values[at + 1 :]),
+                    (*spans[:at], *spans[at : at + 1] * more, *spans[at + 1 :]),
+                )
 
     def _changes_bytes(self, node: Node, place: Expr) -> None:
         """A call may write the numbers in a member of a union: they are the bytes of what its other members hold."""
@@ -912,6 +951,7 @@ class Calls(Initializers):
             for changed in (receiver, values[0]):
                 self.touch(node, changed)
                 self.touch(node, changed, write=True)
+            self.store(values[0], opaque(receiver, *values), node)
             return opaque(receiver, *values)
         of_atomic = cls is None and _ATOMIC.match(kind) is not None
         if name.startswith("compare_exchange_") and of_atomic and len(values) > 1 and isinstance(values[0], _PLACES):
@@ -1134,7 +1174,7 @@ class Calls(Initializers):
         else:
             written = self.raw(function)
         kernel = plain_name(written.strip("()& "))
-        macro = self.file.macros.get(kernel)
+        macro = self.macro(kernel, node)
         if macro is not None and macro.params is None and re.fullmatch(rb"[\w:<>, ]+", macro.body.strip()):
             kernel = plain_name(macro.body.decode("utf-8", "replace").strip())
         self.memcpied = self._memcpied(kernel, arguments)

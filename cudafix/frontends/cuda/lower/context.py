@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 
 from tree_sitter import Language, Node, Parser
 from tree_sitter_cuda import language
 
 from cudafix import ir
 from cudafix.frontends.cuda.parse.mask_rules import semicolon, starts_statement
+from cudafix.frontends.cuda.preprocess.configurations import Redefined
 from cudafix.frontends.cuda.preprocess.macros import Macro, closing, variadic_name
 from cudafix.frontends.cuda.sema import sites
 from cudafix.frontends.cuda.sema.declarations import Class, Declarations
 from cudafix.frontends.cuda.sema.names import DEBUG_ONLY
+from cudafix.frontends.cuda.sema.type_texts import element_type
 
 _LANGUAGE = Language(language())
 
@@ -74,6 +78,8 @@ class File:
     kernels: frozenset[str]
     every_macro: Mapping[str, Macro]  # wherever it holds; `macros` are those of what is lowered
     macros_in: Callable[[int, int], Mapping[str, Macro]]
+    redefined: Redefined = field(default_factory=dict)
+    filled: tuple[tuple[int, int], ...] = ()  # see `Parsed`
     functions: list[ir.Function] = field(default_factory=list)
     statics: list[ir.GlobalVar] = field(default_factory=list)
     references: set[str] = field(default_factory=set)
@@ -85,9 +91,27 @@ class File:
     handed_on: set[tuple[int, int]] = field(default_factory=set)  # those that get objects made elsewhere after all
     bodies: dict[tuple[str, int, str, bytes, bool], tuple[Node, Source] | None] = field(default_factory=dict)
 
+    def end_of(self, end: int) -> int:
+        """Where what ends at an offset of the text ends in the file: no edit tears the name of a macro apart."""
+        number = bisect_right(self.filled, end, key=itemgetter(0)) - 1
+        return max(end, self.filled[number][1]) if number >= 0 else end
+
+    def macro_at(self, name: str, offset: int) -> Macro | None:
+        """What one of the `redefined` is where it is used."""
+        changes = self.redefined[name]
+        return changes[max(0, bisect_right(changes, offset, key=itemgetter(0)) - 1)][1]
+
     def begin(self, node: Node) -> None:
         """Lower a part of the file from here on."""
         self.macros = self.macros_in(node.start_byte, node.end_byte)
+
+    def of_each_thread(self, kind: str) -> None:
+        """Objects of this type are made and ended by each thread that uses them, where no statement shows it (C++17,
+        6.7.2 [basic.stc.thread]).
+        """
+        cls = self.index.class_of(element_type(kind).rstrip(" &"))
+        if cls is not None:
+            self.deduced.add(cls.constructor)
 
     def takes_away(self, name: str) -> bool:
         """Whether a check that this file does not define may be gone with what it is given: not where the file works

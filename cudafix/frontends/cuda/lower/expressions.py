@@ -23,6 +23,7 @@ from cudafix.frontends.cuda.lower.terms import (
     root_of,
     started,
 )
+from cudafix.frontends.cuda.preprocess.expansion import stands_for_another
 from cudafix.frontends.cuda.preprocess.macros import Macro
 from cudafix.frontends.cuda.sema import sites
 from cudafix.frontends.cuda.sema.declarations import Class
@@ -176,6 +177,9 @@ class Expressions:
         self.fixed: str | None = None
         self.continuation = False
         self.macro_body: Node | None = None  # of the macro whose statements are lowered
+        self.no_macros: set[str] = set()  # variables that have the name of one which is not defined here
+        self.misnamed: list[int] = []  # declarations under the name of a macro
+        self.used_at = 0  # where the outermost macro is used that is lowered
         self.effects = 0  # calls and launches so far
         self.branches = 0  # branches and loops around the current statement
         self.text = text
@@ -219,6 +223,8 @@ class Expressions:
         end = node.end_byte + source.shift
         if source.stop is not None and end > source.stop:
             end = source.stop
+        elif self.file.filled and source.stop is None:
+            end = self.file.end_of(end)
         return Span(source.path, node.start_byte + source.shift, end)
 
     def spelled(self, bound: Bound) -> str:
@@ -230,9 +236,16 @@ class Expressions:
     def normal(self, node: Node) -> str:
         """Normalized text: macro arguments put in, white space only between words."""
         text = self.raw(node)
+        if self.file.redefined:
+            text = _WORD.sub(lambda found: self._as_redefined(found.group(), node), text)
         if self.bindings:
             text = _WORD.sub(self._argument_text, text)
         return _TIGHT.sub("", _SPACE.sub(" ", text)).strip()
+
+    def _as_redefined(self, word: str, node: Node) -> str:
+        """A word, or the text of the macro that it is only here."""
+        macro = self.hiding(word, node) if word in self.file.redefined and word not in self.bindings else None
+        return macro.body.decode("utf-8", "replace").strip() if macro is not None and not macro.several else word
 
     def _argument_text(self, found: re.Match[str]) -> str:
         bound = self.bindings.get(found.group())
@@ -411,6 +424,12 @@ class Expressions:
         """A new local variable; it gets a name of its own where one of that name is visible or had another type, and
         where a macro declares it: what it is called does not depend on the other macros that are used in front of it.
         """
+        if (macro := self.hiding(name, at)) is not None:
+            if not macro.several and not macro.name_instead:
+                self.no_macros.add(name)  # with `int 1;` the program does not compile
+            else:
+                word = re.search(rf"\b{re.escape(name)}\b", self.raw(at))
+                self.misnamed.append(self.span(at).start + (word.start() if word is not None else 0))
         resolved = name
         visible = any(name in scope.names for scope in self.scopes)
         if visible or self.used.get(name, kind) != kind or self.source.stop is not None:
@@ -446,7 +465,23 @@ class Expressions:
                 return Deref(var) if resolved in self.references else var
         return None
 
+    def macro(self, name: str, node: Node) -> Macro | None:
+        """The macro that a name is here."""
+        macro = self.file.macros.get(name)
+        if macro is None or macro.kind != "opaque" or name not in self.file.redefined:
+            return macro
+        return self.file.macro_at(name, self.used_at if self.source.stop is not None else node.start_byte)
+
+    def hiding(self, name: str, node: Node) -> Macro | None:
+        """The macro that a name is here, whatever else is called so (C++17, 5.2 [lex.phases] 4)."""
+        macro = self.macro(name, node)
+        hides = macro is not None and stands_for_another(macro) and name not in self.expanding
+        return macro if hides and name not in self.no_macros else None
+
     def resolve(self, name: str, node: Node) -> Expr:
+        hiding = self.hiding(name, node)
+        if hiding is not None:
+            return self._object_macro(hiding, node)
         found = self.local(name) or self.brought(name)
         if found is not None:
             return found
@@ -462,9 +497,6 @@ class Expressions:
             return variable
         if name in self.file.hosts or name in self.file.kernels:
             return FuncRef(name)
-        macro = self.file.macros.get(name)
-        if macro is not None and macro.params is None and name not in self.expanding:
-            return self._object_macro(macro, node)
         if _REFERENCE.fullmatch(name):
             self.file.references.add(name)
             return FuncRef(name)
@@ -562,10 +594,10 @@ class Expressions:
         """The integer that a text certainly is where it is used."""
         if _INTEGER.fullmatch(text):
             return text
-        macro = self.file.macros.get(text)
-        if macro is not None and macro.params is None:
+        macro = self.hiding(text, used)
+        if macro is not None:
             body = macro.body.decode("utf-8", "replace").strip().strip("()").rstrip("uUlL")
-            return body if _INTEGER.fullmatch(body) else None
+            return body if _INTEGER.fullmatch(body) and not macro.several else None
         return self.constant(text, used)
 
     def _may_declare(self, node: Node, name: str) -> bool:
@@ -614,8 +646,7 @@ class Expressions:
                 if expr.base.name == "this" and self.cls:
                     return self.cls
             if isinstance(expr.base, ir.Choice):
-                kinds = {self.type_of(Deref(one)) for one in expr.base.options}
-                return kinds.pop() if len(kinds) == 1 else ""
+                return self.type_of(ir.Choice(tuple(map(Deref, expr.base.options))))
             if isinstance(expr.base, Addr):
                 return self.type_of(expr.base.base)
             kind = self.type_of(expr.base)
@@ -633,6 +664,9 @@ class Expressions:
             return ""
         if isinstance(expr, Offset):
             return self.type_of(expr.base)
+        if isinstance(expr, ir.Choice):  # two objects of one class are one of it (C++17, 8.16 [expr.cond] 4, 5)
+            kinds = set(map(self.type_of, expr.options))
+            return kinds.pop() if len(kinds) == 1 else ""
         if isinstance(expr, Addr):
             inner = self.type_of(expr.base)
             return f"{inner}*" if inner.endswith("*") else f"{inner} *" if inner else ""
@@ -934,6 +968,8 @@ class Expressions:
         if isinstance(base, Const) or (counts and not is_number(self.type_of(index))):  # `0[p]`
             base, index = index, base
         given = self.overloaded(node, "[]", (base, index))
+        if isinstance(base, Addr) and isinstance(base.base, Field) and not is_number(self.type_of(base.base)):
+            return self.unknown("an element behind a member", node, (Addr(base.base.base),))
         return given if given is not None and is_temporary(given) else index_of(base, index)
 
     @staticmethod
@@ -1115,6 +1151,8 @@ class Expressions:
         if (result := self.overloaded(node, operator, (left, right))) is not None:
             return result
         kind, other = self.type_of(left), self.type_of(right)
+        if operator == ">>" and not is_number(kind) and isinstance(right, (Var, Field, Index, Deref)):
+            self.store(right, opaque(left, right), node)  # a stream may have been extracted from
         self._look_through(node, operator, left, right)
         self.copied(node, kind, (right,))
         self.copied(node, other, (left,))
@@ -1245,6 +1283,7 @@ class Expressions:
         if kind and not (is_pointer(kind) or is_number(kind) or _STEPS_ALONE.match(kind)):
             self.touch(argument, Deref(place))
         self.store(place, Offset(place) if is_pointer(kind) else opaque(place), node)
+        self._through_reference(place, node)
         return place
 
     def listed_values(self, node: Node) -> tuple[Expr, ...]:
@@ -1350,8 +1389,11 @@ class Expressions:
         if is_number(kind) and isinstance(place, Var) and self._keeps_truth(place, left, right, node):
             return place
         value = self.assign(place, right, node, left)
-        if right.type != "initializer_list" and cls is not None:
-            made = self.made_of(right, cls.name, value, place if value == place else None)
+        if cls is not None:
+            if right.type == "initializer_list":
+                made = self.made_of_braces(right, cls.name, value)
+            else:
+                made = self.made_of(right, cls.name, value, place if value == place else None)
             if made is not value and made != place:
                 self.store(place, made, node)
         self.leaves_unwritten(kind, value if right.type != "initializer_list" else Var(""))
@@ -1361,12 +1403,27 @@ class Expressions:
     def _through_reference(self, place: Expr, node: Node) -> None:
         """What a call returned was assigned: it was a reference, to what is not known."""
         root = root_of(place)
-        if is_temporary(root) and not self._is_made(root) and not self._is_number_at(place, root):
-            stored = self.out[-1].value if self.out and isinstance(self.out[-1], ir.Assign) else root
-            if self.may_lead(stored):
-                calls = (one for one in reversed(self.out) if isinstance(one, ir.Call) and one.result == root)
-                given = next((one.given for one in calls), ())  # it may be to one of these
-                self.unknown("a reference that a call returns is assigned", node, (root, stored, *given))
+        if not is_temporary(root) or self._is_made(root):
+            return
+        stored = self.out[-1].value if self.out and isinstance(self.out[-1], ir.Assign) else root
+        given = self.given_for(root)  # it may be to one of these
+        if self.may_lead(stored) and not self._is_number_at(place, root):
+            self.unknown("a reference that a call returns is assigned", node, (root, stored, *given))
+            self.emit(ir.Assign(Index(root, Opaque(())), stored, self.span(node)))  # or to what others can reach
+            return
+        for one in given:
+            kind = self.type_of(one)
+            if (
+                isinstance(one, (Var, Field, Index, Deref))
+                and "*" not in kind
+                and self.file.index.class_of(kind) is None
+            ):
+                self.emit(ir.Assign(one, opaque(one, stored), self.span(node)))  # the number in there
+
+    def given_for(self, result: Expr) -> tuple[Expr, ...]:
+        """What the call in this statement was given that returned a temporary; nothing for any other value."""
+        calls = (one for one in reversed(self.out) if isinstance(one, ir.Call) and one.result == result)
+        return next((one.given for one in calls), ()) if is_temporary(result) else ()
 
     def _is_made(self, root: Expr) -> bool:
         """Whether a temporary is an object of its own, not what a reference names that a call has returned."""
@@ -1618,6 +1675,8 @@ class Expressions:
                 self.touch(node, place, write)
                 if not is_number(self.type_of(place)):
                     self.touch(node, deref(place), write)
+        for name in written.written:
+            self.store(self.resolve(name, node), opaque(*places), node)
         if not written.known:
             self.emit(ir.Unknown("inline assembly", self.span(node)))  # no word of it is C++
             return Opaque(())
@@ -1849,6 +1908,9 @@ class Expressions:
         raise NotImplementedError
 
     def made_of(self, node: Node, kind: str, value: Expr, target: Expr | None = None, certain: bool = True) -> Expr:
+        raise NotImplementedError
+
+    def made_of_braces(self, node: Node, kind: str, value: Expr) -> Expr:
         raise NotImplementedError
 
     def converted_to(self, node: Node, kind: str, value: Expr) -> Expr | None:

@@ -172,6 +172,8 @@ class Initializers(Objects):
                 self.made_of_unseen(node, made, given)
         if array:
             self._fill_array(node, place, kind, children, values, count)
+        elif cls is not None and len(given) == 1 and self._is_of(given[0], cls):
+            self.initialize_as(node, place, kind, given[0])  # a copy (C++17, 11.6.4 [dcl.init.list] 3.1)
         elif cls is not None:
             if any(label for label, _ in values):
                 self._fill_named(node, place, cls, children, values)
@@ -179,6 +181,10 @@ class Initializers(Objects):
                 self.fill_members(node, place, cls, deque(zip(children, given, strict=True)), rest=True)
         else:
             self._fill_container(node, place, kind, children, values)
+
+    def _is_of(self, value: Expr, cls: Class) -> bool:
+        own = self._class_at(value)
+        return own is not None and cls in self.file.index.lineage(own.name)
 
     def _fill_array(
         self, node: Node, place: Expr, kind: str, children: list[Node], values: list[tuple[str, Expr]], count: str

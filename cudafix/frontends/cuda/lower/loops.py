@@ -307,6 +307,7 @@ class Loops(Branches):
             options: tuple[Expr, ...] = ()
             if container_node.type == "initializer_list":
                 options = container.parts if isinstance(container, Opaque) else (container,)
+                options = tuple(self._element_of_list(container_node, option) for option in options)
                 element = ir.Choice(options) if options else Opaque(())
 
             def bind() -> None:
@@ -363,6 +364,17 @@ class Loops(Branches):
             self._emit_loop(loop)
 
         self.scoped(run, node)
+
+    def _element_of_list(self, node: Node, value: Expr) -> Expr:
+        """What a braced list holds of a value: of an object, a copy (C++17, 11.6.4 [dcl.init.list] 5)."""
+        cls = self.copied_class(value)
+        if cls is None or cls.deleter:
+            return value
+        made = self.temporary(cls.name)
+        self.build(node, made, cls, (value,))
+        if self.file.index.ending(cls.name) is not None:
+            self.unknown("a copy of an object that ends with a loop", node, (made,))
+        return made
 
     def _emit_loop(self, loop: ir.Loop) -> None:
         """A loop of plain host code becomes one access; its integers lose their values."""

@@ -37,7 +37,7 @@ from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT
 from cudafix.frontends.cuda.sema.indexing import index, names_of_numbers
 from cudafix.frontends.cuda.sema.kernels import summarize
 from cudafix.frontends.cuda.sema.retyping import taken_for_others
-from cudafix.frontends.cuda.sema.second_names import of_c_linkage, second_names
+from cudafix.frontends.cuda.sema.second_names import named_by_macros, of_c_linkage, second_names
 from cudafix.frontends.cuda.sema.type_texts import element_type, is_pointer
 from cudafix.models.api import Defined, Prototype
 from cudafix.models.measuring import NAMES, named_in
@@ -99,6 +99,8 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         frozenset(one.name.rpartition("::")[2] for one in found.functions if one.side == "kernel"),
         parsed.macros,
         parsed.macros_in,
+        parsed.redefined,
+        parsed.filled,
     )
     source = Source(text, 0, parsed.path)
     functions = [lower_function(file, one, source) for one in hosts]
@@ -119,6 +121,8 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         for function in functions:
             _too_many(function, parsed)
     assigned, ended = _given_to_templates(found, parsed, file.owned - file.handed_on)
+    for name in found.of_threads:
+        file.of_each_thread(found.globals[name].type)
     unique = {variable.name: variable for variable in (*found.globals.values(), *file.statics)}
     for function in functions:
         kinds = {name: element_type(kind) for name, kind in function.types.items()}
@@ -167,6 +171,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         found.overlays(),
         found.unseen_classes,
         second_names(unique.values(), found.initializers, parsed.path, root, text, parsed.original, parsed.macros)
+        | named_by_macros(unique.values(), parsed.path, parsed.macros_in)
         | file.parameters_of_templates,
         of_c_linkage(unique.values(), parsed.path, root) if b'"C"' in parsed.original else frozenset(),
         frozenset(found.friends),

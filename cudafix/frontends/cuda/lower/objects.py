@@ -20,6 +20,7 @@ from cudafix.frontends.cuda.sema.type_texts import (
     SPECIFIERS,
     WORDS,
     element_type,
+    elements,
     is_pointer,
     plain_name,
     pointee,
@@ -344,6 +345,19 @@ class Objects(Expressions):
         self.emit(ir.If(ir.Test("other", None, f"{cls.name} is made"), block, (), self.span(node)))
         return made if target is not None else ir.Choice((value, made))
 
+    def made_of_braces(self, node: Node, kind: str, value: Expr) -> Expr:
+        """The object that is made of braces where one of the class `kind` is expected; the value itself where nothing
+        runs then.
+        """
+        cls = self.file.index.class_of(kind)
+        if cls is None or not self.file.index.has(cls, cls.constructor):
+            return value
+        if any(child.type == "initializer_pair" for child in node.children):
+            return self.unknown("an object whose class is not written", node)
+        made = self.temporary(cls.name)
+        self.build(node, made, cls, self.listed.get(node.id, ()))
+        return made
+
     def for_any(self, node: Node, arguments: Node | None, values: tuple[Expr, ...]) -> tuple[Expr, ...]:
         """What a function gets that is not known: its parameters may be copies of objects, or be made of braces and
         numbers.
@@ -494,7 +508,9 @@ class Objects(Expressions):
             for name, one in zip(named, values, strict=False):
                 self.initialize_as(node, Field(receiver, name), cls.fields.get(name, ""), one)
             if not named:
-                self.fill_members(node, receiver, cls, deque((None, one) for one in values), rest=False)
+                self.fill_members(
+                    node, receiver, cls, deque(zip(_written(node, values), values, strict=True)), rest=False
+                )
 
     def _copy_by_parts(self, node: Node, receiver: Expr, cls: Class, value: Expr) -> None:
         self.emit(ir.Assign(receiver, value, self.span(node)))
@@ -802,10 +818,8 @@ class Objects(Expressions):
     def _called(self, node: Node, name: str, values: tuple[Expr, ...]) -> Expr | None:
         """The call of a member of the first object, or of a function that takes them all; None if there is none."""
         index, classes = self.file.index, [self._class_at(value) for value in values]
-        if (own := classes[0]) is not None and name in own.compared and len(values) == 2:
-            for part, cls, _ in index.parts(own):  # member by member (C++20, 11.10.1 [class.compare.default])
-                of_both = tuple(Field(value, part) if part else self._as_base(node, value, cls) for value in values)
-                self.overloaded(node, name.removeprefix("operator"), of_both)
+        if (own := classes[0]) is not None and own.compares_by_parts(name) and len(values) == 2:
+            self._compare_parts(node, name.removeprefix("operator"), own, values)
             return opaque(*values)
         taken = index.taken(name)
         lineage = index.lineage(classes[0].name) if classes[0] is not None else ()
@@ -815,6 +829,28 @@ class Objects(Expressions):
         if any(self._fits(listed, classes) for listed in taken):
             return self.emit_call(node, node, name, self.converted(node, name, None, values), (), None, None, True)
         return None
+
+    def _compare_parts(self, node: Node, symbol: str, cls: Class, values: tuple[Expr, ...]) -> None:
+        """What the comparison that the compiler writes compares, in this order, until it knows the result: the bases,
+        the members, and their elements (C++20, 11.10.1 [class.compare.default] 6).
+        """
+        bases = [base for name, base, _ in self.file.index.parts(cls) if not name]
+        parts: list[tuple[Expr, ...]] = [tuple(self._as_base(node, one, base) for one in values) for base in bases]
+        for name, kind in cls.fields.items():
+            members: tuple[Expr, ...] = tuple(Field(value, name) for value in values)
+            if elements(kind)[1]:
+                members = tuple(Index(member, Opaque(())) for member in members)
+            parts.append(members)
+        for number, both in enumerate(parts):
+            compare = partial(self._compare, node, symbol, both)
+            if number:
+                self.perhaps(node, f"operator{symbol}", compare)
+            else:
+                compare()
+
+    def _compare(self, node: Node, symbol: str, values: tuple[Expr, ...]) -> Expr:
+        result = self.overloaded(node, symbol, values)
+        return result if result is not None else opaque(*values)
 
     def _as_base(self, node: Node, value: Expr, cls: Class) -> Var:
         """An object as one of a class that its own is derived from."""
@@ -852,12 +888,23 @@ class Objects(Expressions):
                 self.overloaded(node, symbol, (one, one))
 
     def _applied(self, node: Node, values: tuple[Expr, ...]) -> None:
-        """An algorithm calls the function objects that it is given, with it is not seen what."""
+        """An algorithm calls the function objects that it is given, with it is not seen what: copies of them (C++17,
+        28.3 [algorithms.general] 10), or themselves.
+        """
         for value in values:
             cls = self._class_at(value)
             if cls is not None and any("operator()" in one.methods for one in self.file.index.lineage(cls.name)):
-                for count in {len(listed) for listed in self.file.index.taken("operator()")}:
-                    self.emit_call(node, node, "operator()", (Opaque(()),) * count, (), value, None, False)
+                copy = self.temporary(cls.name)
+                copied = self.collect(partial(self._call_any, node, copy, of=value))
+                itself = self.collect(partial(self._call_any, node, value))
+                self.emit(ir.If(ir.Test("other", None, "a copy is called"), copied, itself, self.span(node)))
+
+    def _call_any(self, node: Node, object_: Expr, of: Expr | None = None) -> None:
+        """A function object is called, a copy `of` another one if there is one."""
+        if of is not None:
+            self.store(object_, of, node)
+        for count in {len(listed) for listed in self.file.index.taken("operator()")}:
+            self.emit_call(node, node, "operator()", (Opaque(()),) * count, (), object_, None, False)
 
     def iterated(self, node: Node, container: Expr) -> tuple[Expr, Expr] | None:
         """What the `begin` and the `end` of an object give a loop over it; None if its class has none."""
@@ -1394,3 +1441,11 @@ class Objects(Expressions):
             self.emit(ir.Loop((call,), self.within(span), index=index, range=bounds))
         else:
             self.emit(call)
+
+
+def _written(node: Node, values: tuple[Expr, ...]) -> Sequence[Node | None]:
+    """What is written for each of the values in braces, as far as that is known."""
+    braces = node if node.type == "initializer_list" else node.child_by_field_name("value")
+    listed = [child for child in braces.named_children if child.type != "comment"] if braces is not None else []
+    is_list = braces is not None and braces.type == "initializer_list"
+    return listed if is_list and len(listed) == len(values) else [None] * len(values)

@@ -13,6 +13,7 @@ from cudafix.frontends.cuda.lower.context import Bound, File, Scope, Source, tog
 from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, OPTIONAL, SHOUT, first_named
 from cudafix.frontends.cuda.lower.loops import Loops
 from cudafix.frontends.cuda.lower.terms import is_temporary, matters, opaque, root_of
+from cudafix.frontends.cuda.preprocess.expansion import UNREADABLE
 from cudafix.frontends.cuda.preprocess.macros import Macro, joined, pasted
 from cudafix.frontends.cuda.sema import sites
 from cudafix.frontends.cuda.sema.declarations import MAKES_OBJECTS, Class, Declarations, Definition
@@ -105,7 +106,7 @@ class Statements(Loops):
                 if place.style is None:
                     place.core = None
         if inner.type == "identifier":
-            macro = self.file.macros.get(self.raw(inner))
+            macro = self.macro(self.raw(inner), inner)
             if (
                 macro is not None
                 and macro.params is None
@@ -231,11 +232,9 @@ class Statements(Loops):
         self.made_of_unseen(node, self.gives, self.listed.get(node.id, (value,)))
         if OPTIONAL.match(self.gives):
             return self.held(value, node)
-        if cls is None or node.type != "initializer_list" or cls.constructor not in cls.methods:
+        if cls is None or node.type != "initializer_list":
             return self.made_of(node, self.gives, value)
-        made = self.temporary(cls.name)
-        self.build(node, made, cls, self.listed.get(node.id, ()))
-        return made
+        return self.made_of_braces(node, cls.name, value)
 
     def _copied(self, node: Node, value: Expr) -> Class | None:
         """The class of what a function returns by value, if that is copied or moved from: no temporary object, which is
@@ -367,6 +366,8 @@ class Statements(Loops):
                     if not idle:
                         self.unknown("an object that ends where it is caught", at)
                     var = self.declare(param.name, param.type, at) if param.name else self.temporary()
+                    if param.by_reference:  # the object may be of a class derived from it
+                        self.types[var.name] = f"{param.type} &"
                     cls = self.file.index.class_of(param.type) if not is_pointer(param.type) else None
                     if cls is not None and not param.by_reference and self.is_copied(cls):
                         self.build(at, var, cls, (Deref(self.temporary(f"{cls.name} *")),))
@@ -572,13 +573,24 @@ class Statements(Loops):
             else:
                 yield ir.Unknown("a `mutable` lambda changes what it has captured", span, (Addr(root),), ())
 
+    def _joined(self, bound: Bound, node: Node) -> str:
+        """A macro argument where `##` joins it: as it is written, but for what another macro was given, which is
+        replaced before (C++17, 19.3.1 [cpp.subst] 1); empty where that is more than a name.
+        """
+        name, seen = self.spelled(bound), set[str]()
+        written = bound.source.text[bound.node.start_byte : bound.node.end_byte].decode("utf-8", "replace")
+        while written in bound.bindings and name not in seen and (macro := self.hiding(name, node)) is not None:
+            seen.add(name)
+            name = "" if macro.several else macro.body.decode("utf-8", "replace").strip()
+        return name
+
     def expand(self, macro: Macro, bindings: Mapping[str, Bound], node: Node, want_value: bool) -> Expr | None:
         """Lower the body of a macro here. None if the body does not parse, or is too deep in other macros."""
         if len(self.expanding) > 20 or macro.name in self.expanding:
             return None
         names: dict[str, str] | None = None
         if b"##" in macro.body:
-            names, made = pasted(macro, {n: self.spelled(one) for n, one in bindings.items()}), joined(macro)
+            names, made = pasted(macro, {n: self._joined(one, node) for n, one in bindings.items()}), joined(macro)
             if names is None or made is None:
                 return None
             macro = made
@@ -593,7 +605,7 @@ class Statements(Loops):
         if as_statement and self.place is not None and self.place.needs_braces and _is_torn(body, self.place.node):
             return None
         kept = self.source, self.bindings, self.expanding, self.fixed, self.continuation, self.place, self.macro_body
-        used_by, around, blocked = self.use, self.place, self.blocked
+        used_by, around, blocked, used_at = self.use, self.place, self.blocked, self.used_at
         if used_by is None and around is not None:
             self.use = ir.Site(around.span, around.indent, "", ";", around.needs_braces, blocked=self.blocked)
         elif used_by is None:
@@ -605,6 +617,7 @@ class Statements(Loops):
         text = self.file.original[macro.body_start : macro.body_start + len(macro.body)]
         self.continuation = macro.path == self.file.path and b"\n" in text
         source = replace(source, pasted=names) if names else source
+        self.used_at = node.start_byte if self.source.stop is None else self.used_at
         self.source, self.bindings, self.expanding = source, bindings, (*self.expanding, macro.name)
         self.macro_body = body
         try:
@@ -620,7 +633,7 @@ class Statements(Loops):
             self.source, self.bindings, self.expanding, self.fixed, self.continuation, self.place, self.macro_body = (
                 kept
             )
-            self.use, self.blocked = used_by, blocked
+            self.use, self.blocked, self.used_at = used_by, blocked, used_at
 
     # -- whole functions ----------------------------------------------------------------------------------------------
 
@@ -675,16 +688,25 @@ class Statements(Loops):
             self.problems.append(("budget", body.start_byte))
         errors = sorted(
             (end - start, _where(start, end, span, self.file.errors))
-            for start, end in self.file.errors
+            for start, end in (*self.file.errors, *((at, at + 1) for at in self.misnamed))
             if start < span.end and end > span.start
         )
-        problems = [("parse_error", at) for _, at in errors] + self.problems  # the smallest is the nearest
+        macros = [("macro", at) for at in (*self._unreadable(span), *self.misnamed)] if errors else []
+        problems = macros + [("parse_error", at) for _, at in errors] + self.problems  # the smallest is the nearest
         if errors and not any(isinstance(stmt, ir.Unknown) and stmt.why == ir.NOT_PARSED for stmt in ir.walk(lowered)):
             lowered = (ir.Unknown(ir.NOT_PARSED, self.span(body), (), *self.words_of(body)), *lowered)
         return ir.Function(
             self.name, renamed, lowered, span, internal, self.cls, self.types, tuple(dict.fromkeys(problems)), returns,
             unwritten=frozenset(self.unwritten),
         )  # fmt: skip
+
+    def _unreadable(self, span: ir.Span) -> Iterator[int]:
+        """Where macros stand that could not be written out."""
+        if span.path == self.file.path and self.file.filled:
+            for match in re.finditer(UNREADABLE, self.source.text[span.start : span.end]):
+                at = span.start + match.start()
+                if self.file.original[at : at + 1] != UNREADABLE:
+                    yield at
 
     def _renamed(self, param: ir.Param, at: Node) -> ir.Param:
         """A parameter under the name that it has in the body."""

@@ -14,10 +14,19 @@ def deref(value: Expr) -> Expr:
 
 
 def index_of(base: Expr, index: Expr) -> Expr:
-    """`base[index]`; `(p + n)[i]` is somewhere in what `p` points into, `(&a[0])[i]` is `a[i]`."""
+    """`base[index]`; `(p + n)[i]` is somewhere in what `p` points into, `(&a[0])[i]` is `a[i]`, and `(&a[0][0])[i]` may
+    be in any row of `a`: the compilers of CUDA let a pointer run from one row to the next.
+    """
     if isinstance(base, Offset):
         return Index(base.base, Opaque(()))
-    return Index(started(base) or base, index)
+    start = started(base)
+    if isinstance(start, Index):
+        return Index(_any_element(start), Opaque(()))
+    return Index(start or base, index)
+
+
+def _any_element(place: Expr) -> Expr:
+    return Index(_any_element(place.base), Opaque(())) if isinstance(place, Index) else place
 
 
 def started(value: Expr) -> Expr | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
@@ -126,6 +127,8 @@ class Variables(Blocks):
             if value is not None and value.type == "argument_list" and self._are_parameters(value):
                 self.unknown("a statement that declares a function", child)
                 continue
+            if "thread_local" in words:
+                self.file.of_each_thread(one.type)
             if one.parameters is not None and one.bindings:  # `auto &[a, b](x);`
                 self.unknown("a declaration that is not understood", child)
                 continue
@@ -220,9 +223,11 @@ class Variables(Blocks):
                 var = self.declare(self.raw(binding), self.type_of(part), binding, reference=True)
                 self.emit(ir.Assign(var, part.base, self.span(node)))  # of a copy: what it refers to is none
                 continue
-            var = self.declare(self.raw(binding), self.type_of(part) if known else "", binding, one.reference)
-            value = Addr(part) if one.reference else part if known else opaque(part)
-            if one.reference and not known and is_temporary(place):  # or one of the references that `std::tie` made
+            # a part that is a reference is what it refers to, of a copy too (C++17, 11.5 [dcl.struct.bind] 3)
+            refers = one.reference or (not known and self._may_name_others(one, place))
+            var = self.declare(self.raw(binding), self.type_of(part) if known else "", binding, refers)
+            value = Addr(part) if refers else part if known else opaque(part)
+            if refers and not known:
                 value = ir.Choice((value, place))
             self.emit(ir.Assign(var, value, self.span(node)))
 
@@ -291,7 +296,7 @@ class Variables(Blocks):
         if kind is None or kind.type != "type_identifier":
             return False
         name = self.raw(kind)
-        bound, macro = self.bindings.get(name), self.file.macros.get(name)
+        bound, macro = self.bindings.get(name), self.macro(name, kind)
         if bound is not None and (bound.rest or bound.node.type in _CODE or self.spelled(bound) in self.file.hosts):
             return True
         if bound is None and (self.local(name) is not None or self._is_function_here(name)):
@@ -591,7 +596,20 @@ class Variables(Blocks):
             target = self.bound_reference(node, kind, place, target)
         if one.open and not is_temporary(place):
             target = self.or_copied(node, kind, place, target)
+        if holders := tuple(map(Addr, self._holders(place))):
+            target = ir.Choice((target, *holders))
         self.emit(ir.Assign(var, target, self.span(node)))
+
+    def _holders(self, place: Expr) -> Iterator[Expr]:
+        """The objects of classes that are not seen in which a place may be: `*o` of a `std::optional`, what a function
+        of a library returns a reference to.
+        """
+        given = (place.base,) if isinstance(place, Deref) else self.given_for(place)
+        for one in given:
+            kind = self.type_of(one)
+            if isinstance(one, (Var, Field, Index, Deref)) and kind and not is_pointer(kind):
+                if not (kind.endswith("&") or is_number(kind) or self.file.index.class_of(kind) is not None):
+                    yield one
 
     def _object(self, one: Declared, node: Node, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> None:
         """A local object that a constructor makes."""

@@ -49,7 +49,8 @@ class Parsed:
     they stand, as offset and text: `#include`, or what follows `#pragma`, without `unroll`. `qualifiers` are the CUDA
     qualifiers (`__device__`, `__global__`) that a mask hid, as the offset of the mask and the qualifiers: those of a
     lambda stand behind its `]`, those from a macro before a declaration. `unmasked` is the text in which only comments,
-    directives and inactive branches are blank.
+    directives and inactive branches are blank, and macros written out that would be misread; spaces fill up the rest of
+    their names, in the ranges `filled` (`expansion`).
     `redefined` are those of the macros that do not mean the same wherever they are used, see `macros_in`.
     `too_many_configurations` are ranges of functions, or of groups at file scope, whose combinations of conditions are
     not all among the trees.
@@ -68,6 +69,7 @@ class Parsed:
     qualifiers: tuple[tuple[int, str], ...] = ()
     unmasked: bytes = b""
     redefined: Redefined = field(default_factory=dict)
+    filled: tuple[tuple[int, int], ...] = ()
 
     def macros_in(self, start: int, end: int) -> Mapping[str, Macro]:
         """The macros by which a part of the text is read."""
@@ -153,7 +155,7 @@ def _parse(path: str, data: bytes, run: Run, like: Parsed | None = None) -> Pars
     masked = masking.mask(run.text, run.macros, None if like is None else (like.text, like.tree))
     return Parsed(
         path, data, masked.text, masked.tree, (), run.macros, masked.errors, tuple(run.includes), (),
-        tuple(run.between), masked.qualifiers, run.text, run.redefined,
+        tuple(run.between), masked.qualifiers, run.text, run.redefined, run.filled,
     )  # fmt: skip
 
 

@@ -16,8 +16,9 @@ from typing import TypeAlias
 
 from cudafix.frontends.cuda.preprocess.conditions import NVCC, VERSIONS, Environment, Free, Node, decider, names, parse
 from cudafix.frontends.cuda.preprocess.directives import OPENING, Branch, Directive, Group, Scan, blank
+from cudafix.frontends.cuda.preprocess.expansion import opens_or_closes, whole, written_out
 from cudafix.frontends.cuda.preprocess.macros import TYPE_WORDS, Macro, define, words
-from cudafix.frontends.cuda.preprocess.meanings import GONE, PLACE, Meaning, joined, merge
+from cudafix.frontends.cuda.preprocess.meanings import GONE, PLACE, Meaning, joined, merge, merged
 from cudafix.frontends.cuda.preprocess.units import Listing, Step, Unit, Walk
 
 MOST = 16  # configurations of one file
@@ -68,9 +69,12 @@ Redefined: TypeAlias = dict[str, tuple[tuple[int, Macro | None], ...]]
 
 @dataclass(slots=True)
 class Run:
-    """The file in one configuration. `asked` are the groups that met a free choice, `reached` all evaluated ones."""
+    """The file in one configuration. `asked` are the groups that met a free choice, `reached` all evaluated ones. In
+    the ranges `filled` spaces stand for the rest of the names of macros that are written out (`expansion`).
+    """
 
     text: bytes = b""
+    filled: tuple[tuple[int, int], ...] = ()
     macros: dict[str, Macro] = field(default_factory=dict)
     redefined: Redefined = field(default_factory=dict)
     includes: list[str] = field(default_factory=list)
@@ -211,13 +215,17 @@ class Preprocessor:
                         environment.defined[name] = meaning.value
                     elif not meaning.macros and not meaning.unset:
                         environment.gone.add(name)
-                    macro = meaning.one()
+                    perhaps = meaning.unset and name.encode() in self._variables
+                    macro = merged(meaning.macros, meaning.gone or perhaps)
                     defined += [macro] if macro is not None else []
                     steps.setdefault(name, []).append((directive.end, macro))
         if text:
             parts.append((code if active else spaces)[at:])
-            result.text = b"".join(parts)
+            result.text, result.filled = written_out(b"".join(parts), self.scan.strings, steps, self.extra)
             result.macros = {**self.extra, **merge(defined)}
+            if torn := {name: macro for name, macro in result.macros.items() if opens_or_closes(macro)}:
+                result.macros = {name: whole(macro, torn) for name, macro in result.macros.items()}
+                steps = {n: [(at, m and whole(m, torn)) for at, m in changes] for n, changes in steps.items()}
             result.redefined = self._redefined(result.text, steps, result.macros)
         return result
 
@@ -371,14 +379,18 @@ class Preprocessor:
         return self.unit.changed_by(self.path, directive.rest.strip().decode("utf-8", "surrogateescape"))
 
     def matters(self, macro: Macro) -> bool:
-        """Whether a macro may do something, or stand for memory: a variable of this file, or a place one leads to."""
-        if macro.kind != "constant" or PLACE.search(macro.body):
+        """Whether a macro may do something, has the name of a variable of this file, or stands for memory: a variable,
+        or a place one leads to.
+        """
+        if macro.kind != "constant" or PLACE.search(macro.body) or opens_or_closes(macro):
+            return True
+        if macro.params is None and macro.name.encode() in self._variables:
             return True
         return not self._variables.isdisjoint(words(macro.body))
 
     @cached_property
     def _variables(self) -> set[bytes]:
-        return set(_VARIABLE.findall(self._plain)) - TYPE_WORDS
+        return set(VARIABLE.findall(self._plain)) - TYPE_WORDS
 
     @cached_property
     def _plain(self) -> bytes:
@@ -614,7 +626,8 @@ def _atoms(node: Node) -> set[str]:
     return {text, f"defined({text})", f"defined({decider(text)})"}.union(*(_atoms(o) for o in operands))
 
 
-_VARIABLE = re.compile(rb"(?:[\w>]\s+|[*&]\s*)([A-Za-z_]\w*)\s*(?=[;,=\[){])")  # where one may be declared
+VARIABLE = re.compile(rb"(?:[\w>]\s+|[*&,]\s*)([A-Za-z_]\w*)\s*(?=[;,=\[){])")
+"""Where one may be declared."""
 
 
 def _may_expand(text: bytes, start: int, end: int, changes: Sequence[tuple[int, Macro | None]]) -> bool:
@@ -652,7 +665,7 @@ def in_force(
             result.update((name, macro) for macro in known)
         else:
             body = b" ".join(macro.body for macro in known)
-            result[name] = replace(known[-1], body=body, kind="opaque", passes=None, looks=False)
+            result[name] = replace(known[-1], body=body, kind="opaque", passes=None, looks=False, several=True)
     return result
 
 

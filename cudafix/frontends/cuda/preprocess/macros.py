@@ -63,7 +63,8 @@ class Macro:
     - `rename`: another name for a callee, or one pasted together (`#define MALLOC cudaMalloc`, `cuda##x`);
     - `opaque`: anything else: unbalanced braces, a loop header, a definition, or one of several macros.
 
-    `either`: the macros that it may be, where it is one of several and nothing says which.
+    `several`: it is one of several, and nothing says which; `body` has the words of all. `either`: these, where it
+    certainly is one of them.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Macro:
     passes: int | None
     looks: bool
     either: tuple[Macro, ...] = ()
+    several: bool = False
 
     @property
     def name_instead(self) -> str:
@@ -150,14 +152,19 @@ _PASTED = re.compile(rb"\w+(?:\s*##\s*\w+)+")
 _PASTE = re.compile(rb"\s*##\s*")
 
 
+def with_body(macro: Macro, body: bytes) -> Macro:
+    """The macro with another text, in the same place."""
+    kind, passes, looks = _classify(macro.params, body)
+    return replace(macro, body=body, kind=kind, passes=passes, looks=looks)
+
+
 @lru_cache(maxsize=1 << 10)
 def joined(macro: Macro) -> Macro | None:
     """The macro with one name for what `a ## b` makes, as long as that is written. None where it makes no names."""
     body = _PASTED.sub(lambda found: _PASTE.sub(lambda sign: b"_" * len(sign[0]), found[0]), macro.body)
     if b"##" in body:
         return None
-    kind, passes, looks = _classify(macro.params, body)
-    return replace(macro, body=body, kind=kind, passes=passes, looks=looks)
+    return with_body(macro, body)
 
 
 def pasted(macro: Macro, arguments: Mapping[str, str]) -> dict[str, str] | None:

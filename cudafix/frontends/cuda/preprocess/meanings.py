@@ -80,7 +80,7 @@ def merged(macros: Iterable[Macro], gone: bool = False) -> Macro | None:
     if gone:  # a macro in itself is the name of something else (C++17, 19.3.4 [cpp.rescan] 2)
         body += b" %b%b" % (one.name.encode(), b"()" if one.params is not None else b"")
     either = () if gone else tuple(found)
-    return replace(one, body=body, kind="opaque", passes=None, looks=False, either=either)
+    return replace(one, body=body, kind="opaque", passes=None, looks=False, either=either, several=True)
 
 
 def _do_the_same(macros: Sequence[Macro]) -> bool:
@@ -139,7 +139,7 @@ def merge(macros: Iterable[Macro]) -> dict[str, Macro]:
                 (PLACE if alike and macro.kind == "constant" else _MATTERS).search(m.body) for m in (old, macro)
             ):
                 both = b"%b %b" % (old.body, macro.body)
-                macro = replace(macro, body=both, kind="opaque", passes=None, looks=False)
+                macro = replace(macro, body=both, kind="opaque", passes=None, looks=False, several=True)
         result[macro.name] = macro
     return result
 

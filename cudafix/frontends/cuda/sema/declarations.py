@@ -135,6 +135,13 @@ class Class:
         own = self.unions.get(name, {})
         return [other for other, at in self.unions.items() if any(own.get(n, m) != m for n, m in at.items())]
 
+    def compares_by_parts(self, operator: str) -> bool:
+        """Whether the compiler writes this comparison: `==` also beside a `<=>` that it writes (C++20, 11.10.1
+        [class.compare.default] 4).
+        """
+        beside = operator == "operator==" and operator not in self.methods and "operator<=>" in self.compared
+        return beside or operator in self.compared
+
     @property
     def constructor(self) -> str:
         return self.name.rpartition("::")[2]
@@ -180,6 +187,11 @@ def _class_named(kind: str) -> str:
     name = plain_name(kind)
     known = is_number(kind) or NUMBER_OBJECT.match(kind) or is_plain(name) or ("::" not in name and is_standard(name))
     return "" if known or _NAME_OF_TYPE.fullmatch(kind) is None else kind
+
+
+def _takes_pack(params: tuple[Param, ...]) -> bool:
+    """Whether the last of these parameters stands for any number of them."""
+    return bool(params) and params[-1].type.rstrip(" &").endswith("...")
 
 
 @dataclass(slots=True)
@@ -351,13 +363,15 @@ class Declarations:
         )
 
     def _classes_of(self, words: Iterable[bytes]) -> Iterator[str]:
-        """The constructors of the classes that these words name, be it in the body of a function."""
-        local = {name for known in self.local.values() for name in known}
+        """The constructors of the classes that these words may name, in whatever scope they stand."""
+        inner = {name for known in self.local.values() for name in known}
+        outer = self.visible.classes.values() if self.visible is not None else ()
+        inner |= {cls.constructor for cls in (*self.classes.values(), *outer)}
         for word in words:
             name = word.decode("utf-8", "replace")
             if (cls := self.class_of(name)) is not None:
                 yield cls.constructor
-            elif name in local:
+            if name in inner:
                 yield name
 
     def is_type(self, name: str) -> bool:
@@ -545,8 +559,11 @@ class Declarations:
         component; None if none of them is seen.
         """
         known = self.taken(name)
-        fitting = [listed for listed in known if len(listed) >= count] or known
-        return [listed[number] for listed in fitting if number < len(listed)] if known else None
+        fitting = [listed for listed in known if len(listed) >= count or _takes_pack(listed)] or known
+        found = [
+            listed[min(number, len(listed) - 1)] for listed in fitting if number < len(listed) or _takes_pack(listed)
+        ]
+        return found if known else None
 
     def taken(self, name: str) -> list[tuple[Param, ...]]:
         """The parameters of each of the functions with this last name component that are seen."""

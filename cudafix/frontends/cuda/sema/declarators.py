@@ -101,7 +101,10 @@ def declared(base: str, node: Node, text: bytes) -> Declared | None:
                 is_reference = is_open = False
                 meant = text[node.start_byte : node.end_byte].decode("utf-8", "replace").partition("(")[0]
                 kind = " ".join(meant.removeprefix("operator").split())
-            label = _OPERATOR.sub("operator", text[node.start_byte : node.end_byte].decode("utf-8", "replace"))
+            written = text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+            if name == "operator_cast":
+                written = written.partition("(")[0].rstrip() + "()"  # without `const`, `override`
+            label = _OPERATOR.sub("operator", written)
             to_function = nested and parameters is not None
             reference = reference or is_reference
             is_open = is_open and not reference

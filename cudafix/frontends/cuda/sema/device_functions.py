@@ -13,6 +13,7 @@ from tree_sitter_cuda import language
 
 from cudafix import ir
 from cudafix.frontends.cuda.parse.queries import captures as captures_of
+from cudafix.frontends.cuda.preprocess.expansion import stands_for_another
 from cudafix.frontends.cuda.preprocess.macros import Macro
 from cudafix.frontends.cuda.sema import sites
 from cudafix.frontends.cuda.sema.declarations import Declarations, Definition
@@ -203,6 +204,10 @@ def summary(
     roots = Origins(captures, unparsed, text, index, kinds, numbers, here, members, made)
     summary.keeps = keeps_addresses(captures, roots, text, kinds, index)
     local = roots.local
+    if any(stands_for_another(macros[name]) and (name in names or name in local) for name in used):
+        summary.certain |= everything  # what is called so here is something else
+        summary.globals_written |= summary.globals_read
+        summary.keeps = True
     fields = {name: kind for cls in index.lineage(one.cls) for name, kind in cls.fields.items()} if one.cls else {}
     referring = {name for name in members if fields.get(name, "&").endswith("&")} - names.keys() - local.keys()
 

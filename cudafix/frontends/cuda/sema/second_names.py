@@ -9,10 +9,11 @@ makes one of all with C linkage that have one name (C++17, 10.5 [dcl.link] 6).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from tree_sitter import Node
 
+from cudafix.frontends.cuda.preprocess.expansion import stands_for_another
 from cudafix.frontends.cuda.preprocess.macros import Macro
 from cudafix.frontends.cuda.sema.declarators import CONSTANT
 from cudafix.ir import GlobalVar
@@ -68,6 +69,21 @@ def second_names(
     return frozenset(
         name for one in own if _last(one.name) in found for name in (one.name, f"::{one.name.removeprefix('::')}")
     )
+
+
+def named_by_macros(
+    variables: Iterable[GlobalVar], path: str, macros_in: Callable[[int, int], Mapping[str, Macro]]
+) -> frozenset[str]:
+    """The variables that a file declares under the name of a macro, and their names: those that it stands for."""
+    found: set[str] = set()
+    for one in variables:
+        if one.space == "host" and one.span.path == path:
+            scope, separator, last = one.name.removeprefix("::").rpartition("::")
+            macro = macros_in(one.span.start, one.span.end).get(last)
+            if macro is not None and stands_for_another(macro):
+                names = (last, *(word.decode() for word in _WORD.findall(macro.body)))
+                found.update(f"{before}{scope}{separator}{name}" for name in names for before in ("", "::"))
+    return frozenset(found)
 
 
 def of_c_linkage(variables: Iterable[GlobalVar], path: str, root: Node) -> frozenset[str]:

@@ -95,15 +95,16 @@ CODEMOD = Codemod(
 COMMENT = "// keep freed memory in the pool instead of giving it back at every synchronization"
 
 
-def statements(site: Site, once: bool, unit: str, size: int, names: Names) -> list[str]:
+def statements(site: Site, once: bool, unit: str, size: int, names: Names, asks: str = "") -> list[str]:
     """The same in a block of its own."""
-    return block(raised(site, once, unit, size, names), unit)
+    return block(raised(site, once, unit, size, names, asks), unit)
 
 
-def raised(site: Site, once: bool, unit: str, size: int, names: Names) -> list[str]:
+def raised(site: Site, once: bool, unit: str, size: int, names: Names, asks: str = "") -> list[str]:
     """Raise the threshold of the current device's default pool to a size in bytes: a comment and statements.
 
-    `once`: the place is reached once in a run of the program.
+    `once`: the place is reached once in a run of the program. `asks` is the function that says whether the device has
+    pools, where it may have none.
     """
     device, pool = names.free("device", "device_of_pool"), names.free("pool", "pool_of_device")
     threshold, kept = names.free("threshold", "release_threshold"), names.free("kept", "memory_is_kept")
@@ -115,6 +116,8 @@ def raised(site: Site, once: bool, unit: str, size: int, names: Names) -> list[s
         checked(site, f"cudaDeviceGetDefaultMemPool(&{pool}, {device})"),
         checked(site, f"cudaMemPoolSetAttribute({pool}, cudaMemPoolAttrReleaseThreshold, &{threshold})"),
     ]
+    if asks:
+        raise_it = [f"if ({asks}()) {{", *(unit + line for line in raise_it), "}"]
     comment = f"/* {COMMENT[3:]} */" if site.continuation else COMMENT
     if once:
         return [comment, *raise_it]

@@ -3,8 +3,15 @@
 ## What it does
 
 Rewrites an allocation and every free that may meet it, together, to the stream-ordered calls on one stream: the
-stream that uses the buffer, else the stream of the first use, else the legacy default stream `0`. Where the proof
-needs it, an event wait or a stream synchronization is inserted, in the code's own error-check macro and indentation.
+stream that uses the buffer, else the stream of the first use, else the legacy default stream `0`. `stream` in the
+configuration says what the stream is called, as in `"ctx.stream()"`. Where the proof needs it, an event wait or a
+stream synchronization is inserted, in the code's own error-check macro and indentation.
+
+With `pools = "fallback"` in the configuration the calls are those of small functions that do without memory pools,
+which are defined in front of what uses them. `wrappers = { malloc = "mem::allocate", free = "mem::release" }` has
+functions of the project called. They are read, and only what is known to be such a function is called: one that returns
+what `cudaMallocAsync` and `cudaFreeAsync` do, or where a function says that the device has no pools, what `cudaMalloc`
+and `cudaFree` do.
 
 ## Why
 
@@ -42,15 +49,21 @@ CHECK(cudaFreeAsync(p, s));
 
 ## Fix safety
 
+The device has to have memory pools (`cudaDevAttrMemoryPoolsSupported`), which some vGPUs, Windows in TCC mode and old
+drivers do not have: `pools = "fallback"` is for these.
+
 Proven, and the text that is written is parsed and proved again. A fix that rests on something unseen names the
 assumption and is applied only with `--unsafe`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from cudafix.codemod import Codemod
 from cudafix.findings import Edit
 from cudafix.ir import Call
+from cudafix.rewrite.statements import Names
 
 CODEMOD = Codemod(
     name="stream_ordered_pairs",
@@ -58,10 +71,84 @@ CODEMOD = Codemod(
 )
 
 
-def edits(call: Call, stream: str, data: bytes) -> list[Edit]:
-    """The call in its stream-ordered form: `Async` after the name if it is missing, the stream as the last argument."""
+def edits(call: Call, stream: str, data: bytes, wrapper: str = "", untyped: bool = False) -> list[Edit]:
+    """The call in its stream-ordered form: `Async` after the name if it is missing, or the name of a `wrapper` in its
+    place; the stream as the last argument. To an `untyped` one the address of a pointer is given as a `void **`.
+    """
     name, path = call.name_span, call.span.path
-    at = data.rfind(call.callee.encode(), name.start, name.end) + len(call.callee)
+    start = data.rfind(call.callee.encode(), name.start, name.end)
+    at = start + len(call.callee)
     close = call.arg_spans[-1].end if call.arg_spans else call.close
-    name_edits = [] if call.callee.endswith("Async") else [Edit(path, at, at, b"Async")]
-    return [*name_edits, Edit(path, close, close, f", {stream}".encode())]
+    argument = Edit(path, close, close, f", {stream}".encode())
+    if not wrapper:
+        return [*([] if call.callee.endswith("Async") else [Edit(path, at, at, b"Async")]), argument]
+    front = data[:start].rstrip()
+    start = front.rfind(b"::") if front.endswith(b"::") else start
+    first = call.arg_spans[0].start
+    cast = [Edit(path, first, first, b"(void **)")] if untyped and data.startswith(b"&", first) else []
+    return [Edit(path, start, at, wrapper.encode()), *cast, argument]
+
+
+_VARIABLES = {
+    "T": "PointedTo",
+    "pools": "devices_with_pools",
+    "found": "pools_found",
+    "count": "device_count",
+    "device": "device_of_pool",
+    "has": "device_has_pool",
+    "memory": "stream_memory",
+    "size": "memory_size",
+    "stream": "memory_stream",
+}
+"""The names in these functions, and those that they have where macros may have the first ones."""
+
+
+def fallback(names: Mapping[str, str], own_line: bool, inline: bool, unit: str, variables: Names) -> list[list[str]]:
+    """The functions that `names` has names for, as lines: `finds` the devices with memory pools, `asks` whether the
+    current one has them, and `cudaMallocAsync` and `cudaFreeAsync`, with what is done where it has none.
+    """
+    kind = (
+        "inline" if inline else "static"
+    )  # what inline functions of a header name is one (C++17, 6.2 [basic.def.odr] 6)
+    n = {word: variables.free(word, words) for word, words in _VARIABLES.items()}
+    finds = [
+        "// the devices that have memory pools, a bit for each: some vGPUs, Windows TCC and old drivers have none",
+        f"{kind} unsigned long long {names['finds']}()",
+        f"unsigned long long {n['found']} = 0;",
+        f"int {n['count']} = 0;",
+        f"cudaGetDeviceCount(&{n['count']});",
+        f"for (int {n['device']} = 0; {n['device']} < {n['count']} && {n['device']} < 64; {n['device']}++) {{",
+        f"{unit}int {n['has']} = 0;",
+        f"{unit}cudaDeviceGetAttribute(&{n['has']}, cudaDevAttrMemoryPoolsSupported, {n['device']});",
+        f"{unit}{n['found']} |= static_cast<unsigned long long>({n['has']} != 0) << {n['device']};",
+        "}",
+        f"return {n['found']};",
+    ]
+    asks = [
+        "// whether the current device has memory pools; each device is asked once",
+        f"{kind} bool {names['asks']}()",
+        f"static const unsigned long long {n['pools']} = {names['finds']}();",
+        f"int {n['device']} = 0;",
+        f"cudaGetDevice(&{n['device']});",
+        f"return {n['device']} < 64 && ({n['pools']} >> {n['device']} & 1) != 0;",
+    ]
+    test, memory, size, stream = f"{names['asks']}()", n["memory"], n["size"], n["stream"]
+    malloc = [
+        "// memory that is in the order of a stream where the device has memory pools, else that of all",
+        f"template <class {n['T']}>",
+        f"{kind} cudaError_t {names.get('cudaMallocAsync')}({n['T']} **{memory}, size_t {size}, cudaStream_t {stream})",
+        f"return {test} ? cudaMallocAsync({memory}, {size}, {stream}) : cudaMalloc({memory}, {size});",
+    ]
+    free = [
+        "// the same for giving it back: without memory pools it waits for the device",
+        f"{kind} cudaError_t {names.get('cudaFreeAsync')}(void *{memory}, cudaStream_t {stream})",
+        f"return {test} ? cudaFreeAsync({memory}, {stream}) : cudaFree({memory});",
+    ]
+    whole: list[list[str]] = []
+    every = (("finds", finds, 2), ("asks", asks, 2), ("cudaMallocAsync", malloc, 3), ("cudaFreeAsync", free, 2))
+    for name, lines, head in every:
+        if name not in names:
+            continue
+        opening = [lines[head - 1], "{"] if own_line else [f"{lines[head - 1]} {{"]
+        whole.append([*lines[: head - 1], *opening, *(unit + line for line in lines[head:]), "}"])
+    return whole

@@ -19,6 +19,7 @@ from cudafix.report.listing import Level
 
 FOLDER = Path(__file__).resolve().parents[1] / "cudafix" / "report" / "schemas"
 _DRAFT = "http://json-schema.org/draft-07/schema#"  # what editors and taplo read
+_QUALIFIED = r"^[A-Za-z_]\w*(::[A-Za-z_]\w*)*$"
 Schema = dict[str, Any]
 
 
@@ -52,6 +53,11 @@ def configuration() -> Schema:
     }
     assume = _table(dict.fromkeys(ASSUMPTIONS, assumed), "assumptions that hold")
     stream = _one_of(["auto", "legacy", "per-thread"], "how the code is compiled; `auto`: as its build says")
+    named = {
+        "description": "what a stream is called wherever that means the right one",
+        "type": "string",
+        "examples": ["ctx.stream()"],
+    }
     ignored = _table(
         {
             "files": _strings("patterns in .gitignore syntax", 1),
@@ -66,6 +72,8 @@ def configuration() -> Schema:
             "codemods": switches,
             "default_stream": stream,
             "files": _strings("patterns in .gitignore syntax", 1),
+            "functions": _strings("the functions that `stream` is for", 1),
+            "stream": named,
         },
         required=("files",),
     )
@@ -110,11 +118,18 @@ def configuration() -> Schema:
             "pattern": r"^(max|keep|[1-9]\d* ?([KMG]iB|B))$",
             "examples": ["max", "keep", "64 MiB"],
         },
+        "pools": _one_of(["fallback", "required"], "what becomes of devices without memory pools"),
+        "stream": named,
         "tables": {
             "description": "rows of your own, or TOML files with [[api]] rows: what calls do",
             "type": "array",
             "items": {"oneOf": [{"type": "string"}, row]},
         },
+        "wrappers": _table(
+            {key: {"type": "string", "pattern": _QUALIFIED} for key in ("free", "malloc")},
+            "functions of the project that are called instead of those of the runtime",
+            required=("free", "malloc"),
+        ),
     }
     return {"$schema": _DRAFT, "title": "Configuration of cudafix", **_table(keys)}
 

@@ -17,7 +17,7 @@ from cudafix.findings import Edit, Report
 from cudafix.frontends.cuda.parse import source
 from cudafix.frontends.python.notebook import Notebooks
 from cudafix.pipeline.driver import analyze, prove
-from cudafix.project.config import Config, DefaultStream
+from cudafix.project.config import Config
 from cudafix.project.paths import SUFFIXES
 from cudafix.project.prefilter import SUFFIX
 from cudafix.rewrite import edits
@@ -27,6 +27,7 @@ from tests.cases import ROOT, SOURCES, Case, Files
 
 CACHE = ROOT / ".cache" / "nvcc"
 ARCHITECTURE = "sm_90"
+_REPORTS: dict[tuple[tuple[tuple[str, bytes], ...], str], Report] = {}
 
 
 class Line(NamedTuple):
@@ -44,14 +45,11 @@ def sources_of(files: Files) -> dict[str, bytes]:
 
 def report_of(files: Files, config: Config | None = None) -> Report:
     """What cudafix says about `files`, compiled as the configuration says."""
-    report = _analyzed(tuple(sources_of(files).items()), (config or Config()).default_stream)
+    config = config or Config()
+    key = (tuple(sources_of(files).items()), repr(config))
+    report = _REPORTS[key] = _REPORTS.get(key) or analyze(sources_of(files), config)
     assert not report.problems, [f"{problem.path}: {problem.message}" for problem in report.problems]
     return report
-
-
-@cache
-def _analyzed(files: tuple[tuple[str, bytes], ...], default_stream: DefaultStream) -> Report:
-    return analyze(dict(files), Config(default_stream=default_stream))
 
 
 def lines_of(report: Report, files: Files) -> list[Line]:

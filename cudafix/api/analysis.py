@@ -15,7 +15,7 @@ from cudafix.pipeline import asked
 from cudafix.pipeline.cache import Cache
 from cudafix.pipeline.sources import remembered
 from cudafix.project import build, config, discovery, prefilter, requirements
-from cudafix.project.config import Config
+from cudafix.project.config import Config, Wrappers
 from cudafix.project.files import ChangedError, Facts, Files
 from cudafix.project.paths import named
 from cudafix.project.replaced import replaced
@@ -95,7 +95,32 @@ def found_at(
     settings = with_values(settings, context=found.context)
     if settings.pool_setup is not None:
         settings = with_values(settings, pool_setup=_header(settings.pool_setup, found.files))
+    if settings.wrappers is not None:
+        _check(settings.wrappers, settings, found.files, any(map(os.path.isdir, inputs)))
     return Found(found, *as_built(found.files, settings, inputs))
+
+
+def _check(asked: Wrappers, settings: Config, files: Files, whole: bool) -> None:
+    """That the wrappers which the configuration names are known to be such. If these are some files, and not a `whole`
+    folder, they may be defined elsewhere.
+    """
+    from cudafix.rewrite import wrappers
+
+    texts = {path: data for path, data in files.items() if not path.endswith(prefilter.SUFFIX)}
+    declared = [wrappers.declared_in(text) for text in texts.values() if wrappers.may_declare(text)]
+    known = {function.name: function for each in declared for function in each.functions}
+    if not whole and known.keys().isdisjoint(asked):
+        return
+    for name, api in zip(asked, ("cudaMallocAsync", "cudaFreeAsync"), strict=True):
+        if name not in known or known[name].stands_for != api:
+            text = f"`wrappers`: no `{name}` in the paths is known to be `{api}`: see `explain stream_ordered_pairs`"
+            raise InputError(text)
+        if settings.pools == "fallback" and not known[name].asks:
+            raise InputError(f'`wrappers`: `{name}` does not do without memory pools, and `pools` is `"fallback"`')
+    if len({(known[name].asks, known[name].answers) for name in asked}) > 1:
+        raise InputError(
+            f"`wrappers`: `{asked.malloc}` and `{asked.free}` do not ask the same function for memory pools"
+        )
 
 
 def _header(path: str, files: Files) -> str:

@@ -35,6 +35,7 @@ def propose(root: str) -> str:
         _default_stream(found, root),
         _check_macros(found),
         _versions(root),
+        _POOLS,
         _TABLES,
         _KEPT,
         _assumptions(),
@@ -119,6 +120,14 @@ _CUDA_TEXT = """\
 # The oldest CUDA that the code is built with. `cudaMallocAsync` came with 11.2: below it pairs are refused, or
 # with `guard = true` each statement that changes stands behind `#if CUDART_VERSION >= 11020`.
 """
+_POOLS = """\
+# Devices without memory pools (some vGPUs, Windows in TCC mode, old drivers): "required" or "fallback", and functions
+# of the project that allocate and free on any device.
+# pools = "required"
+# wrappers = { malloc = "mem::allocate", free = "mem::release" }
+# What the stream is called, where that means the right one.
+# stream = "ctx.stream()"
+"""
 _TABLES = """\
 # What calls that cudafix does not know do with device memory: a file of [[api]] rows, or rows.
 # tables = [{ name = "filter_run", effect = "work", roles = "r w stream" }]
@@ -136,7 +145,7 @@ _OVERRIDES = """\
 # names = ["stream_ordered_pairs"]
 # reason = "kept as its authors wrote it"
 
-# What is different in some files; `codemods`, `assume` and `default_stream` are possible.
+# What is different in some files; `codemods`, `assume`, `default_stream` and `stream` are possible.
 # [[overrides]]
 # files = ["/legacy/"]
 # codemods = { stream_ordered_pairs = false }

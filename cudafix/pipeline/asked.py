@@ -74,6 +74,8 @@ def _settings(config: Config, paths: Sequence[str]) -> object:
         config.only,
         config.pool_threshold,
         config.pool_setup,
+        (config.pools, config.wrappers),
+        (config.stream, [(path, said) for path in paths if (said := config.streams_in(path))]),
     )
 
 

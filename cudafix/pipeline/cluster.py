@@ -48,6 +48,7 @@ from cudafix.rewrite.plan import Plan
 from cudafix.rewrite.render import TOO_LARGE_WORDS, HandedOver, Rewriter, shared_words, starts_at
 from cudafix.rewrite.repair import Repair
 from cudafix.rewrite.statements import Names
+from cudafix.rewrite.wrapping import Wrapping
 from cudafix.rewrite.writer import Writer
 
 TOO_LARGE = 12
@@ -120,6 +121,11 @@ class Cluster:
         self.memory: dict[int, dict[object, list[Outcome]]] = {}  # what views did, by `id` and what was changed
         # the functions that a view reaches which is too large for the proof, and where that starts
         self.too_large: dict[ir.Span, ir.Function | None] = {}
+        known = [tree.wrappers_of(program) for program in programs]
+        self.wrapping = Wrapping(tree, config, known, self._start_of, self._writer)
+        self.of_wrappers: dict[str, set[tuple[int, int]]] = {}  # where they are defined
+        for path, spans in (item for one in known for item in one.spans.items()):
+            self.of_wrappers.setdefault(path, set()).update(spans)
         self.views: list[View] = []
         if not part.tells:
             views = views_of(tree, programs)
@@ -185,6 +191,7 @@ class Cluster:
                 per_thread=self.per_thread,
                 known=known,
                 settled=settled,
+                asked=self.config.stream_in,
             )
         except check.OutOfBudget as error:
             self.steps[view.root.span] += error.steps
@@ -285,9 +292,13 @@ class Cluster:
         header = None
         if self.config.pool_setup is not None and not self.config.is_too_old:
             header = Header(self.tree, self.config.pool_setup, self.programs, self.tables)
-        rewriter = Rewriter(self.tree.files, self.config, self.views, survey, self._writer, self.tables, header)
+        rewriter = Rewriter(
+            self.tree.files, self.config, self.views, survey, self._writer, self.tables, header, self.wrapping
+        )
         faults, mended = self._defects(survey)
-        completed = self._completions(survey, mended)
+        if self.wrapping.falls_back:  # a call of the runtime fails where there are no pools
+            faults = [f if all(b"Async" not in e.text for e in f.edits) else replace(f, edits=()) for f in faults]
+        completed = self._completions(survey, mended) if not self.wrapping.falls_back else []
         edits = [*rewriter.edits(plan), *(e for f in (*faults, *completed) for e in f.edits)]
         if rewriter.unset and not self._go_together(edits, rewriter.unset, outcomes, plan.overlay()):
             rewriter.unset = []  # what is slow as it stands keeps no pair from moving
@@ -481,6 +492,7 @@ class Cluster:
             group.refused = (
                 self._problem_at(group)
                 or static_refusal(group, survey)
+                or self.wrapping.refused(group)
                 or self._too_large_at(group)
                 or self._only_read(group)
             )
@@ -594,7 +606,16 @@ class Cluster:
             candidate = self.tree.is_candidate(path)
             for variant in self._variants(path):
                 if candidate or variant.lowered:
-                    yield from variant.module.functions
+                    yield from (f for f in variant.module.functions if not self._is_a_wrapper(f.span))
+
+    def _start_of(self, path: str, at: int) -> int | None:
+        """Where the outermost function begins that holds a place; None if none does."""
+        around = (f.span.start for f in self._functions() if f.span.path == path and f.span.start <= at < f.span.end)
+        return min(around, default=None)
+
+    def _is_a_wrapper(self, span: ir.Span) -> bool:
+        """Whether a function stands for one of the runtime, or tells such a one what to do."""
+        return any(start <= span.start < end for start, end in self.of_wrappers.get(span.path, ()))
 
     def _handed_over(self, path: str, at: int) -> HandedOver | None:
         """Where the function around a place, or one that calls it, is given away as a value, or named in text that is

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import replace
@@ -30,6 +30,7 @@ from cudafix.project.config import Config
 from cudafix.rewrite import residue
 from cudafix.rewrite.align import Different
 from cudafix.rewrite.certificates import Scenes
+from cudafix.rewrite.wrappers import declared_in, plain_text
 
 Progress = Callable[[int, int], None]
 
@@ -57,7 +58,7 @@ def analyze(
     """
     limit = Limit.of(seconds) if seconds is not None else None
     books = Notebooks(files)
-    tree = Tree(books.texts, config.check_macros, config.include_folders, config.constants, config.mentioned_folders)
+    tree = Tree.of(books.texts, config)
     python = focus is None or any(path.endswith(prefilter.SUFFIX) for path in focus)
     arrays = _arrays(tree, config, cache)[1] if python else Report((), ())
     parts = _parts(tree, config, cache)
@@ -80,7 +81,7 @@ def prove_shard(
 ) -> dict[bytes, Report]:
     """What a shard has to prove, for the cache of a run that merges them all. Raises `ExecutorError`."""
     books = Notebooks(files)
-    tree = Tree(books.texts, config.check_macros, config.include_folders, config.constants, config.mentioned_folders)
+    tree = Tree.of(books.texts, config)
     found = dict([_arrays(tree, config, cache)]) if shard.number == 1 else {}
     parts = _parts(tree, config, cache)
     mine = [parts[n] for n in shard_of(tree, [part.programs for part in parts], shard.number, shard.of)]
@@ -222,16 +223,7 @@ def reasons(before: Mapping[str, bytes], after: Mapping[str, bytes], config: Con
     every = {path: data for path, data in after.items() if path in before or data != pools.manager()}
     tables = models.load(config.tables)
     per_thread = config.default_stream == "per-thread" or not config.per_thread.isdisjoint(before)
-    old, new = (
-        Tree(
-            dict(sorted(files.items())),
-            config.check_macros,
-            config.include_folders,
-            config.constants,
-            config.mentioned_folders,
-        )
-        for files in (before, every)
-    )
+    old, new = (Tree.of(dict(sorted(files.items())), config) for files in (before, every))
     if old.files.keys() != new.files.keys():
         names = ", ".join(f"`{name}`" for name in sorted(old.files.keys() ^ new.files.keys())[:3])
         return [Reason(f"the files are not the same ones: {names}")]
@@ -262,18 +254,40 @@ def reasons(before: Mapping[str, bytes], after: Mapping[str, bytes], config: Con
         # what the host does not wait for, it may not have waited for in `before` either
         wrong += [_reason(v, set()) for v in outcome.violations if v.kind is not Wrong.HOST_RACE]
     if not wrong:  # what the IR drops is as it was
-        gone, came = residue.new_variables(old.files, new.files)
+        wrong += map(Reason, _changed_wrappers(old, new, programs))
+        texts = _without_wrappers(old, programs), _without_wrappers(new, programs)
+        gone, came = residue.new_variables(*texts)
         variables = gone, came | shared
         wrong += (
             Reason(f"{path}: `{text}` changed, which is no part of a migration")
             for path in old.files
-            if (
-                text := residue.changed(
-                    old.files[path], new.files[path], path, tables, variables, targets.get(path, ())
-                )
-            )
+            if (text := residue.changed(texts[0][path], texts[1][path], path, tables, variables, targets.get(path, ())))
         )
     return list(dict.fromkeys(wrong))
+
+
+def _without_wrappers(tree: Tree, programs: Sequence[Sequence[str]]) -> dict[str, bytes]:
+    """The texts of a tree, in which what stands for a function of the runtime is that."""
+    texts = dict(tree.files)
+    for paths in programs:
+        known = tree.wrappers_of(paths)
+        texts |= {path: plain_text(texts[path], path, known) for path in paths if texts[path] is tree.files[path]}
+    return texts
+
+
+def _changed_wrappers(old: Tree, new: Tree, programs: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The functions for those of the runtime that are others now: the texts and the IR are compared without them, and
+    other code may ask what they do.
+    """
+    for paths in programs:
+        for path, spans in old.wrappers_of(paths).spans.items():
+            if old.files[path] != new.files[path]:
+                there = declared_in(old.files[path]).functions
+                now = {function.elsewhere for function in declared_in(new.files[path]).functions}
+                changed = (f for f in there if (f.start, f.end) in spans and f.elsewhere not in now)
+                yield from (
+                    f"{path}: `{function.name}` changed, which is no part of a migration" for function in changed
+                )
 
 
 def _included_otherwise(old: Tree, new: Tree, programs: list[list[str]]) -> Iterator[str]:

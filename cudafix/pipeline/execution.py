@@ -95,9 +95,7 @@ def work(batch: Batch, drawn_from: Tree | None = None) -> Done:
     global _last
     with _one_at_a_time:
         config = batch.config
-        tree = Tree(
-            batch.files, config.check_macros, config.include_folders, config.constants, config.mentioned_folders
-        )
+        tree = Tree.of(batch.files, config)
         if _last is not None and _last[0] == batch.config:
             tree.take(_last[1])
         if drawn_from is not None:

@@ -11,6 +11,7 @@ from cudafix.ir import blocks_of
 from cudafix.ir.link import Program
 from cudafix.models import Tables
 from cudafix.models.api import Effect, Prototype
+from cudafix.ordering.facts.getters import Getters
 from cudafix.ordering.interpreter import check
 from cudafix.ordering.interpreter.program import Key, Overlay, Violation, key_of
 from cudafix.pipeline.alike import Fingerprints, fingerprint
@@ -65,7 +66,8 @@ def lockstep(
                     continue
                 seen.add(pair)
             try:
-                overlay = align(view.program.modules, other.program.modules, tables, shared)
+                getters = Getters.of(other.program, tables)
+                overlay = align(view.program.modules, other.program.modules, tables, shared, getters.named_by)
                 if overlay == Overlay() or (proved is not None and _same(overlay, proved, view.program, tables)):
                     continue
                 if proved is None:

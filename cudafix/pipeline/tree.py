@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,8 +22,11 @@ from cudafix.models.headers import is_known
 from cudafix.pipeline.surroundings import WORD, Surroundings
 from cudafix.pipeline.writers import CUDA, PythonWriter
 from cudafix.project import prefilter
+from cudafix.project.config import Config
 from cudafix.project.files import Files
 from cudafix.project.including import Headers
+from cudafix.rewrite import wrappers
+from cudafix.rewrite.wrappers import Wrappers
 from cudafix.rewrite.writer import Writer
 
 if TYPE_CHECKING:
@@ -145,6 +148,8 @@ class Tree:
     include_folders: InitVar[Iterable[tuple[str, tuple[str, ...]]]] = ()
     constants: InitVar[Iterable[tuple[str, tuple[str, ...]]]] = ()
     mentioned_folders: InitVar[Iterable[tuple[str, tuple[str, ...]]]] = ()
+    wanted: tuple[str, ...] = ()
+    """The functions of the program, by qualified name, that the configuration has written for those of the runtime."""
     files: Files = field(init=False)
     variants: dict[tuple[str, Around], list[Variant]] = field(default_factory=dict)
     read: dict[tuple[str, Methods], list[Variant]] = field(default_factory=dict)  # of Python, by `methods`
@@ -167,6 +172,11 @@ class Tree:
     around: dict[tuple[str, ...], Surroundings] = field(default_factory=dict)  # by program
     seen: dict[tuple[str, tuple[str, ...]], tuple[source.Macro, ...]] = field(default_factory=dict)
     views: dict[tuple[str, ...], list[View]] = field(default_factory=dict)  # of each program
+    wrapping: dict[tuple[str, ...], Wrappers] = field(default_factory=dict)  # likewise
+    wraps: dict[str, bool] = field(default_factory=dict)  # whether a file may define some
+    wrapped: dict[tuple[int, tuple[object, ...]], tuple[ir.Module, ir.Module]] = field(
+        default_factory=dict
+    )  # see `as_called`
     mains: dict[str, list[str]] | None = None  # by folder
     python: PythonTree | None = None
     folders: dict[str, tuple[str, ...]] = field(init=False)  # where the build looks for the headers of a source
@@ -199,9 +209,45 @@ class Tree:
 
             self.python = PythonTree(self.files)
 
+    @classmethod
+    def of(cls, files: Mapping[str, bytes], config: Config) -> Tree:
+        """Some files, as the configuration reads them."""
+        return cls(
+            files,
+            config.check_macros,
+            config.include_folders,
+            config.constants,
+            config.mentioned_folders,
+            config.wrappers or (),
+        )
+
     def is_candidate(self, path: str) -> bool:
         """Whether a file may allocate or free."""
         return self.files.facts(path).allocates
+
+    def wrappers_of(self, paths: Sequence[str]) -> Wrappers:
+        """The functions of a program that stand for those of the runtime."""
+        key = tuple(paths)
+        if key not in self.wrapping:
+            texts = {path: self.files[path] for path in paths if self._may_wrap(path)}
+            if texts:
+                texts = {path: self.files[path] for path in paths if not path.endswith(prefilter.SUFFIX)}
+            self.wrapping[key] = wrappers.of_texts(texts, self.wanted)
+        return self.wrapping[key]
+
+    def _may_wrap(self, path: str) -> bool:
+        if path not in self.wraps:
+            self.wraps[path] = not path.endswith(prefilter.SUFFIX) and wrappers.may_declare(self.files[path])
+        return self.wraps[path]
+
+    def as_called(self, module: ir.Module, known: Wrappers) -> ir.Module:
+        """A module of a program in which its wrappers are the functions of the runtime: the same one each time."""
+        if not known.calls:
+            return module
+        key = id(module), known.said_of(module.path)
+        if key not in self.wrapped:
+            self.wrapped[key] = module, wrappers.canonical(module, known)
+        return self.wrapped[key][1]
 
     def mains_of(self, folder: str) -> list[str]:
         """The sources with `main` in a folder."""
@@ -504,7 +550,9 @@ class Tree:
             self.folders.items(),
             self.built_in.items(),
             self.mentioned.items(),
+            self.wanted,
         )
+        other.wrapped = self.wrapped
         other.variants, other.macros, other.visible = self.variants, self.macros, self.visible
         other.read, other.listings = self.read, self.listings
         other.includes, other.direct = self.includes, self.direct
@@ -548,7 +596,9 @@ class Tree:
             self.folders.items(),
             self.built_in.items(),
             self.mentioned.items(),
+            self.wanted,
         )
+        other.wrapped = self.wrapped
         for (path, around), variants in self.variants.items():
             if path in self.files:
                 concerned = (path, *self.included(path), *(macro.path for macro in around.macros))

@@ -29,6 +29,7 @@ def _views(tree: Tree, paths: list[str]) -> list[View]:
     variants = [tree.variants_of(p, paths) for p in paths]
     several = [own if len(own) > 1 and tree.differs(p, paths) else [] for p, own in zip(paths, variants, strict=True)]
     seen: set[tuple[int, ...]] = set()
+    known = tree.wrappers_of(paths)
     closures = Closures()
     for n, own in enumerate(variants):
         for chosen in own:
@@ -36,7 +37,7 @@ def _views(tree: Tree, paths: list[str]) -> list[View]:
             if tuple(map(id, picked)) not in seen:
                 seen.add(tuple(map(id, picked)))
                 parts = dict.fromkeys(v for one, all_ in zip(picked, several, strict=True) for v in (one, *all_))
-                programs.append(Program((variant.module for variant in parts), closures))
+                programs.append(Program((tree.as_called(variant.module, known) for variant in parts), closures))
     mains = [sum(f.name in ("main", "::main") for f in program.functions()) for program in programs]
     if 1 in mains:  # two do not link; none is what another program includes
         fewest = 1 if 0 in mains and is_included_by_a_program(tree, paths[0]) else 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from cudafix import ir
 from cudafix.codemods import (
     pool_release_threshold,
@@ -15,6 +17,7 @@ from cudafix.frontends.python.styles import CUPY, DRIVER, NEW_DRIVER, RUNTIME, B
 from cudafix.ordering.interpreter.program import StreamName
 from cudafix.project.config import ALL
 from cudafix.rewrite.statements import COMMENT, Names, checked
+from cudafix.rewrite.writer import Callee
 
 
 class CudaWriter:
@@ -30,8 +33,8 @@ class CudaWriter:
     def stream(self, name: StreamName) -> str:
         return name.text
 
-    def moved(self, call: ir.Call, stream: StreamName, data: bytes) -> list[Edit]:
-        edits: list[Edit] = stream_ordered_pairs.edits(call, stream.text, data)
+    def moved(self, call: ir.Call, stream: StreamName, data: bytes, wrapper: Callee | None = None) -> list[Edit]:
+        edits: list[Edit] = stream_ordered_pairs.edits(call, stream.text, data, *(wrapper or ()))
         return edits
 
     def wait(self, site: ir.Site, waiter: StreamName, awaited: StreamName, unit: str) -> list[str]:
@@ -45,13 +48,19 @@ class CudaWriter:
         lines: list[str] = sync_before_reset.statements(site)
         return lines
 
-    def threshold(self, site: ir.Site, once: bool, unit: str, taken: frozenset[str], size: int) -> list[str]:
-        lines: list[str] = pool_release_threshold.statements(site, once, unit, size, self._besides(taken))
+    def threshold(
+        self, site: ir.Site, once: bool, unit: str, taken: frozenset[str], size: int, asks: str = ""
+    ) -> list[str]:
+        lines: list[str] = pool_release_threshold.statements(site, once, unit, size, self._besides(taken), asks)
         return lines
 
-    def raised(self, site: ir.Site, once: bool, unit: str, size: int) -> list[str]:
+    def raised(self, site: ir.Site, once: bool, unit: str, size: int, asks: str = "") -> list[str]:
         """The comment and the statements of a function that does it."""
-        lines: list[str] = pool_release_threshold.raised(site, once, unit, size, self.names)
+        lines: list[str] = pool_release_threshold.raised(site, once, unit, size, self.names, asks)
+        return lines
+
+    def fallback(self, names: Mapping[str, str], own_line: bool, inline: bool, unit: str) -> list[list[str]]:
+        lines: list[list[str]] = stream_ordered_pairs.fallback(names, own_line, inline, unit, self.names)
         return lines
 
     def _besides(self, taken: frozenset[str]) -> Names:
@@ -100,8 +109,9 @@ class PythonWriter:
         """How a statement names a stream."""
         return "0" if name.text == "0" else spelled(name.expr)
 
-    def moved(self, call: ir.Call, stream: StreamName, data: bytes) -> list[Edit]:
+    def moved(self, call: ir.Call, stream: StreamName, data: bytes, wrapper: Callee | None = None) -> list[Edit]:
         """The call in its stream-ordered form."""
+        assert wrapper is None
         edits: list[Edit] = python_stream_ordered_pairs.edits(call, self.stream(stream), data)
         return edits
 
@@ -151,7 +161,9 @@ class PythonWriter:
             return []
         return [style.call("CtxSynchronize" if style.api == DRIVER else "DeviceSynchronize", "")]
 
-    def threshold(self, site: ir.Site, once: bool, unit: str, taken: frozenset[str], size: int) -> list[str]:
+    def threshold(
+        self, site: ir.Site, once: bool, unit: str, taken: frozenset[str], size: int, asks: str = ""
+    ) -> list[str]:
         """Raise the threshold of the current device's default pool. To do it again changes nothing."""
         style = self.style(site)
         if style is None:
@@ -185,8 +197,12 @@ class PythonWriter:
         style = self.style(site)
         return style is not None and style.api == DRIVER
 
-    def raised(self, site: ir.Site, once: bool, unit: str, size: int) -> list[str]:
+    def raised(self, site: ir.Site, once: bool, unit: str, size: int, asks: str = "") -> list[str]:
         """A program sets up the pool where it first allocates, and needs no function for it."""
+        return []
+
+    def fallback(self, names: Mapping[str, str], own_line: bool, inline: bool, unit: str) -> list[list[str]]:
+        """Python calls the runtime itself."""
         return []
 
     def threshold_needs(self) -> list[Edit]:

@@ -11,12 +11,15 @@
 | `assume` | a table of assumptions, each `true` or a list of names | none |
 | `cuda` | the oldest CUDA that is built with, `"11.0"`: below 11.2 every pair is refused (`old_cuda`) | 11.2 or newer |
 | `guard` | below 11.2, each edit stands behind `#if CUDART_VERSION >= 11020`, beside the code as it was | `false` |
+| `stream` | in CUDA C++, what a stream is called wherever that means the right one: `"ctx.stream()"` | none |
 | `pool_threshold` | what a pool keeps: `"max"`, `"64 MiB"`, `"keep"` (the driver's default: nothing) | `"max"` |
+| `pools` | on devices without memory pools: `"required"` (it fails), or `"fallback"` to `cudaMalloc` | `"required"` |
+| `wrappers` | your own functions, called instead of the runtime's: a table with `malloc` and `free` | none |
 | `pool_setup` | the header whose function sets up pools for all programs, which then include and call it | none |
 | `baseline` | the baseline of `check`, relative to the file | none |
 | `fail_on` | what makes `check` fail: of `"defects"`, `"churn"`, `"once"`, `"refusals"` | `["defects", "churn"]` |
 | `ignore` | tables with `files` (patterns), `names` of codemods and refusals, and the `reason` why they stay | none |
-| `overrides` | tables with `files` (patterns), and `codemods`, `assume`, `default_stream` for these | none |
+| `overrides` | tables with `files` (patterns), and their `codemods`, `assume`, `default_stream`, `stream` | none |
 
 What a row holds is described in `cudafix.models`::
 
@@ -37,12 +40,14 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from cudafix.findings import ASSUMPTIONS, Assumption, Runs
 from cudafix.models import nearest
+from cudafix.project import stream_names
 from cudafix.project.ignore import Ignore
 from cudafix.project.replaced import Replaced
+from cudafix.project.stream_names import StreamText
 from cudafix.refusals import REFUSALS
 
 if sys.version_info >= (3, 11):
@@ -51,21 +56,30 @@ else:
     import tomli as tomllib
 
 DefaultStream = Literal["legacy", "per-thread", "auto"]
+Pools = Literal["required", "fallback"]
 FAIL_ON = ("defects", "churn", "once", "refusals")
 """What can make `check` fail. With defects count suppressions that are wrong or not needed."""
 
 _KEYS = (
     "assume", "baseline", "check_macros", "codemods", "cuda", "default_stream", "exclude", "fail_on", "guard",
-    "ignore", "overrides", "paths", "pool_setup", "pool_threshold", "tables",
+    "ignore", "overrides", "paths", "pool_setup", "pool_threshold", "pools", "stream", "tables", "wrappers",
 )  # fmt: skip
 _IGNORE_KEYS = ("files", "names", "reason")
-_OVERRIDE_KEYS = ("assume", "codemods", "default_stream", "files")
+_OVERRIDE_KEYS = ("assume", "codemods", "default_stream", "files", "functions", "stream")
 _DEFAULT_STREAMS: tuple[DefaultStream, ...] = ("legacy", "per-thread", "auto")
 ASYNC_SINCE = 11, 2
 """The CUDA release that brought `cudaMallocAsync`."""
 ALL = 2**64 - 1
 """The release threshold with which a pool keeps all of its memory."""
+_QUALIFIED = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*")
 _UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+
+
+class Wrappers(NamedTuple):
+    """The qualified names of the functions that are written for `cudaMallocAsync` and `cudaFreeAsync`."""
+
+    malloc: str
+    free: str
 
 
 class ConfigError(Exception):
@@ -74,12 +88,16 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True)
 class Override:
-    """What holds for the files that match, in front of what holds for all."""
+    """What holds for the files that match, in front of what holds for all. `stream` is for some `functions` of them, by
+    their names, if there are any.
+    """
 
     files: tuple[str, ...]
     codemods: Mapping[str, bool] = field(default_factory=dict)
     assume: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     default_stream: DefaultStream | None = None
+    stream: StreamText | None = None
+    functions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -120,8 +138,11 @@ class Config:
     assume: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cuda: tuple[int, int] | None = None
     guard: bool = False
+    stream: StreamText | None = None
     pool_threshold: int = ALL  # in bytes; 0 is the driver's default
     pool_setup: str | None = None  # a path; in an analysis, as its files are named
+    pools: Pools | None = None  # None: nothing is said, which is `required`
+    wrappers: Wrappers | None = None
     baseline: str | None = None
     fail_on: frozenset[str] = frozenset(("defects", "churn"))
     ignored: tuple[Ignored, ...] = ()
@@ -167,6 +188,18 @@ class Config:
         """How a file is compiled, as far as the configuration says."""
         said = [o.default_stream for o in self._overrides(path) if o.default_stream is not None]
         return said[-1] if said else self.default_stream
+
+    def stream_in(self, path: str, function: str) -> StreamText | None:
+        """The expression that is to name the stream in a function, by its qualified name: of several overrides the last
+        one, and one for the function in front of one for its file.
+        """
+        said = self.streams_in(path)
+        of_function = [text for names, text in said if any(f"::{function}".endswith(f"::{name}") for name in names)]
+        return [self.stream, *(text for names, text in said if not names), *of_function][-1]
+
+    def streams_in(self, path: str) -> list[tuple[tuple[str, ...], StreamText]]:
+        """What overrides say of the stream in a file, for some functions of it or, where there are none, for all."""
+        return [(o.functions, o.stream) for o in self._overrides(path) if o.stream is not None]
 
     def ignored_in(self, path: str) -> list[Ignored]:
         """What stays in a file."""
@@ -215,11 +248,23 @@ def load(path: Path, codemods: Collection[str]) -> Config:
         raise ConfigError(f"{path}: `tool.cudafix` must be a table")
     if "tool" in data and path.name != "pyproject.toml":
         raise ConfigError(f"{path}: the keys stand here without `tool.cudafix`, which is for `pyproject.toml`")
+    return read(path, data, codemods)
+
+
+def read(path: Path, data: Mapping[str, Any], codemods: Collection[str]) -> Config:
+    """The configuration that the keys in `data` are, as of the file at `path`; see `load`."""
     for key in data:
         _known(path, "key", key, _KEYS)
     guard = data.get("guard", False)
     if not isinstance(guard, bool):
         raise ConfigError(f"{path}: `guard` must be `true` or `false`")
+    pools = _pools(path, data)
+    if pools == "fallback" and guard:
+        raise ConfigError(f'{path}: `guard` does not go with `pools = "fallback"`, whose functions name CUDA 11.2')
+    if pools == "fallback" and "pool_setup" in data:
+        raise ConfigError(
+            f'{path}: `pool_setup` does not go with `pools = "fallback"`: its function fails where there are no pools'
+        )
     baseline = data.get("baseline")
     if not isinstance(baseline, str | None):
         raise ConfigError(f"{path}: `baseline` must be the path of a file")
@@ -234,8 +279,11 @@ def load(path: Path, codemods: Collection[str]) -> Config:
         assume=_assume(path, data),
         cuda=_version(path, data.get("cuda")),
         guard=guard,
+        stream=_stream(path, data),
         pool_threshold=_threshold(path, data.get("pool_threshold", "max")),
         pool_setup=_header(path, data.get("pool_setup")),
+        pools=pools,
+        wrappers=_wrappers(path, data.get("wrappers")),
         baseline=baseline,
         fail_on=_fail_on(path, data["fail_on"]) if "fail_on" in data else Config.fail_on,
         ignored=tuple(_ignored(path, each, codemods) for each in _list_of_tables(path, data, "ignore")),
@@ -269,7 +317,15 @@ def _override(path: Path, data: Mapping[str, Any], codemods: Collection[str]) ->
     files = _strings(path, data, "files")
     if not files:
         raise ConfigError(f"{path}: each of `overrides` needs `files`, a list of patterns")
-    return Override(files, _switches(path, data, codemods), _assume(path, data), _default_stream(path, data))
+    functions, stream = _strings(path, data, "functions"), _stream(path, data)
+    for name in functions:
+        if not re.fullmatch(r"\w+(?:::~?\w+)*", name):
+            raise ConfigError(f"{path}: `functions`: `{name}` is no name of a function, as in `Solver::step`")
+    if "functions" in data and (not functions or data.keys() != {"files", "functions", "stream"}):
+        raise ConfigError(f"{path}: `functions` of `overrides` needs names, and goes with `files` and `stream` alone")
+    return Override(
+        files, _switches(path, data, codemods), _assume(path, data), _default_stream(path, data), stream, functions
+    )
 
 
 def _switches(path: Path, data: Mapping[str, Any], codemods: Collection[str]) -> dict[str, bool]:
@@ -289,6 +345,35 @@ def _default_stream(path: Path, data: Mapping[str, Any]) -> DefaultStream | None
         raise ConfigError(f"{path}: `default_stream` must be a string")
     _known(path, "value of `default_stream`", stream, _DEFAULT_STREAMS)
     return next(each for each in _DEFAULT_STREAMS if each == stream)
+
+
+def _stream(path: Path, data: Mapping[str, Any]) -> StreamText | None:
+    text = data.get("stream")
+    if text is None:
+        return None
+    stream = stream_names.parse(text) if isinstance(text, str) else None
+    if stream is None:
+        form = 'a name with members, and calls that are given nothing, as in `"ctx.stream()"`'
+        raise ConfigError(f"{path}: `stream` must be {form}")
+    return stream
+
+
+def _pools(path: Path, data: Mapping[str, Any]) -> Pools | None:
+    pools = data.get("pools")
+    if pools is None or pools == "required" or pools == "fallback":
+        found: Pools | None = pools
+        return found
+    raise ConfigError(f'{path}: `pools` must be `"required"` or `"fallback"`')
+
+
+def _wrappers(path: Path, value: object) -> Wrappers | None:
+    if value is None:
+        return None
+    names = (value.get("malloc"), value.get("free")) if isinstance(value, dict) and len(value) == 2 else (None, None)
+    if not all(isinstance(name, str) and _QUALIFIED.fullmatch(name) for name in names):
+        form = '{ malloc = "mem::allocate", free = "mem::release" }'
+        raise ConfigError(f"{path}: `wrappers` must be a table of two names of functions, as in `{form}`")
+    return Wrappers(*map(str, names))
 
 
 def _assume(path: Path, data: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:

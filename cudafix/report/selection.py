@@ -15,13 +15,15 @@ class Selection(NamedTuple):
     """`chosen` findings, and the others with the reason why each is left alone.
 
     `guarded` holds the files where edits have to stand behind a version check (`rewrite.guard`). `keeps_nothing`: the
-    configuration leaves the pool's release threshold as it is.
+    configuration leaves the pool's release threshold as it is; `needs_pools`: nobody has said what becomes of devices
+    without memory pools.
     """
 
     chosen: tuple[Finding, ...]
     left: tuple[tuple[Finding, str], ...]
     guarded: Mapping[str, bytes] | None = None
     keeps_nothing: bool = False
+    needs_pools: bool = False
 
     def edits(self) -> dict[str, list[Edit]]:
         """The edits of the chosen findings, by file, files in sorted order."""
@@ -101,7 +103,8 @@ def select(
             chosen.append(finding)
         else:
             left.append((finding, why))
-    return Selection(tuple(chosen), tuple(left), guarded, not config.pool_threshold)
+    needs_pools = config.pools is None and config.wrappers is None
+    return Selection(tuple(chosen), tuple(left), guarded, not config.pool_threshold, needs_pools)
 
 
 def _judged(finding: Finding, config: Config) -> Finding:
@@ -116,11 +119,11 @@ def _judged(finding: Finding, config: Config) -> Finding:
 def _unwanted(finding: Finding, config: Config) -> str | None:
     if not config.is_on(finding.codemod, finding.path):
         return "switched off in the configuration"
-    if config.is_too_old:
+    if config.is_too_old or config.pools == "fallback":
         from cudafix.pipeline.pools import MIGRATES
 
         if finding.codemod in MIGRATES:  # their pools stand on `cudaMallocAsync`, and Python cannot be guarded
-            return "needs CUDA 11.2"
+            return "needs CUDA 11.2" if config.is_too_old else 'needs memory pools, and `pools` is `"fallback"`'
     if config.only is not None and finding.runs is not None and finding.runs is not config.only:
         return f"not `--only {config.only.value}`"
     if finding.safety is Safety.ASSUMES and not config.unsafe:

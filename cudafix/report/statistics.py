@@ -12,9 +12,11 @@ from rich.console import Console
 from rich.text import Text
 
 from cudafix.findings import Finding, Refusal, Report, Runs, Safety
+from cudafix.project.prefilter import SUFFIX
 from cudafix.report import pages
 from cudafix.report.selection import Selection
 from cudafix.report.terminal import PAIRS, readable
+from cudafix.rewrite import wrappers
 
 _NAMES = rb"(?:cudaMalloc(?:FromPool)?Async|cuMemAlloc(?:FromPool)?Async|mallocAsync)\s*(?:<[^<>;]*>\s*)?\("
 _ASYNC = re.compile(rb"\b" + _NAMES)
@@ -62,8 +64,10 @@ def statistics(sources: Mapping[str, bytes], report: Report, selection: Selectio
     assumed = [finding for finding, _ in left if finding.safety is Safety.ASSUMES]
     others = Counter(reason for finding, reason in left if finding.safety is not Safety.ASSUMES)
     others["suppressed"] += report.suppressed_refusals
+    texts = {path: sources[path] for path in report.given(sources)}
+    known = wrappers.of_texts({path: data for path, data in texts.items() if not path.endswith(SUFFIX)})
     return Statistics(
-        sum(stream_ordered(path, sources[path]) for path in report.given(sources)),
+        sum(stream_ordered(path, wrappers.plain_text(data, path, known)) for path, data in texts.items()),
         len(pairs),
         sum(finding.runs is Runs.CHURN for finding in pairs),
         len(assumed),

@@ -148,6 +148,8 @@ class Terminal:
                 "`pool_threshold` is `keep`: the pool gives its memory back at every synchronization, and what churns "
                 "may become slower than it was"
             )
+        if selection.needs_pools and any(finding.codemod in PAIRS for finding in selection.chosen):
+            self._print("the new code needs devices with memory pools: `pools` in the configuration settles it")
         resting = Counter(name for f in selection.chosen for name in {each.name for each in f.defaults})
         for name, count in sorted(resting.items(), reverse=True):
             fixes = f"{_count(count, 'fix', 'fixes')} {'rests' if count == 1 else 'rest'}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import groupby
@@ -20,6 +21,7 @@ from cudafix.ir import blocks_of, places_in, values_in, walk
 from cudafix.ir.link import last
 from cudafix.models import Tables
 from cudafix.models.api import Api, Effect, Waits, roles_of
+from cudafix.ordering.facts.getters import put
 from cudafix.ordering.interpreter.program import Key, Overlay, key_of, stream_arguments
 
 _STREAM_ORDERED = {"cudaMallocAsync": ("cudaMalloc", 2), "cudaFreeAsync": ("cudaFree", 1)}
@@ -92,9 +94,11 @@ def align(
     after: Sequence[ir.Module],
     tables: Tables,
     shared: Mapping[str, Set[str]] = MappingProxyType({}),
+    named_by: NamedBy = lambda function, call: None,
 ) -> Overlay:
     """The overlay that turns the program `before` into `after`. `shared` are functions of headers that do nothing but
-    set up the pool, by the files that may call them. Raises Different.
+    set up the pool, by the files that may call them; `named_by` tells the place that a call of `after` only says the
+    value of. Raises Different.
     """
     overlay = Overlay()
     if len(before) != len(after):
@@ -138,13 +142,16 @@ def align(
             if _plain(function.name) != _plain(changed.name) or function.also != changed.also:
                 raise Different(f"{old.path}: `{function.name}` became `{changed.name}`")
             visible = known[_outermost(function)]
-            alignment = _Alignment(overlay, tables, function, changed, lambdas, visible, added, members, set_ups)
+            alignment = _Alignment(
+                overlay, tables, function, changed, lambdas, visible, added, members, set_ups, named_by
+            )
             alignment.block(function.body, changed.body)
             if sorted(alignment.freed_before) != sorted(alignment.freed_after):
                 raise Different(f"`{function.name}`: other memory is freed, or it is freed at other places")
     return overlay
 
 
+NamedBy = Callable[[ir.Function, ir.Call], ir.Expr | None]
 _EMPTY = ir.Function("", (), (), ir.Span("", 0, 0))
 
 
@@ -297,7 +304,7 @@ def _repeated(function: ir.Function) -> set[Key]:
 class _Alignment:
     """Lays one function beside its rewritten form. `known` are the variables that the original may name there, without
     offsets, and `members` those of its objects; `added` are globals that only the rewritten program has, and `set_ups`
-    functions that do nothing but set up the pool.
+    functions that do nothing but set up the pool. `named_by`: see `align`.
     """
 
     def __init__(
@@ -311,8 +318,12 @@ class _Alignment:
         added: frozenset[str],
         members: Callable[[], Set[str]],
         set_ups: frozenset[str] = frozenset(),
+        named_by: NamedBy = lambda function, call: None,
     ) -> None:
         self.overlay = overlay
+        self.named_by = named_by
+        self.changed = changed
+        self.placed: dict[ir.Expr, ir.Expr] = {}  # the places that calls name which only the rewritten program has
         self.set_ups = set_ups
         self.lambdas = lambdas
         self.members = members
@@ -359,6 +370,8 @@ class _Alignment:
             came = self._rejoined(gone, came)
             while came:
                 b = came.pop(0)
+                if self._only_names(b, (*came, *new[j2:])):
+                    continue
                 match = next((a for a in gone if self._stands_for(a, b)), None)
                 if match is not None:
                     for a in gone[: gone.index(match)]:
@@ -556,6 +569,29 @@ class _Alignment:
             return []
         raise Different(f"`{self.function.name}`: {_words(stmt)} appeared, which is not understood")
 
+    def _only_names(self, stmt: ir.Stmt, behind: Sequence[ir.Stmt]) -> bool:
+        """Whether a statement only finds out what a place holds, for the next one that does more: the argument of that.
+        Until then nothing is stored anywhere.
+        """
+        if not isinstance(stmt, ir.Call) or stmt.args or not isinstance(stmt.result, ir.Var):
+            return False
+        place = self._at(stmt)
+        if place is None:
+            return False
+        self.placed[stmt.result] = place
+        for n, user in enumerate(behind):
+            if isinstance(user, ir.Call) and any(stmt.result in ir.variables(arg) for arg in user.args):
+                return True
+            reads_only = isinstance(user, ir.HostAccess) and not user.writes
+            if not reads_only:
+                return isinstance(user, ir.Call) and self._only_names(user, behind[n + 1 :])
+        return False
+
+    def _at(self, call: ir.Call) -> ir.Expr | None:
+        """The place that a call names."""
+        on = put(call.receiver, self.placed) if call.receiver is not None else None
+        return self.named_by(self.changed, replace(call, receiver=on))
+
     def _calls_set_up(self, call: ir.Call) -> bool:
         return call.receiver is None and not call.args and last(call.callee) in self.set_ups
 
@@ -583,6 +619,8 @@ class _Alignment:
 
     def _rename(self, expr: ir.Expr) -> ir.Expr:
         match expr:
+            case ir.Var() if expr in self.placed:
+                return self._rename(self.placed[expr])
             case ir.Var(name):
                 return ir.Var(self.names.get(name, name))
             case ir.FuncRef(name):

@@ -126,8 +126,9 @@ def _merge(mine: Site, other: Site) -> None:
 def stream_options(group: Group) -> list[dict[Key, StreamName]]:
     """The ways to give every site of a group a stream, best first.
 
-    The one stream that uses the buffer; else the stream of its first use; else the legacy stream, where all users are
-    blocking: it orders them, and never more than `cudaFree` did. Then allocating on one and freeing on another.
+    The one that the configuration asks for, where it uses the buffer and has that name everywhere; else the one stream
+    that uses the buffer; else the stream of its first use; else the legacy stream, where all users are blocking: it
+    orders them, and never more than `cudaFree` did. Then allocating on one and freeing on another.
     """
 
     def everywhere(allocate: Stream | None, release: Stream | None) -> dict[Key, StreamName] | None:
@@ -144,7 +145,9 @@ def stream_options(group: Group) -> list[dict[Key, StreamName]]:
     own = list(dict.fromkeys(u for u in users if u is not None))
     blocking = all(s.kind in (StreamKind.LEGACY, StreamKind.BLOCKING) for s in group.users)
     single = own[:1] if len(own) == 1 and None not in users else []
-    order: list[tuple[Stream | None, Stream | None]] = [(s, s) for s in single]
+    first = [next(iter(site.names.items()), (DEFAULT, set())) for _, site in group.sites() if site.names]
+    asked = [s for s in own if all(name != DEFAULT and s in found for name, found in first)] if first else []
+    order: list[tuple[Stream | None, Stream | None]] = [(s, s) for s in (*asked, *single)]
     if blocking:
         order.append((None, None))
     order += [(s, s) for s in own]

@@ -63,20 +63,36 @@ def defined_in(data: bytes, start: int, files: Iterable[bytes]) -> Function | No
     at = _in_front(data, start)
     if at is None:
         return None
-    names = [match[1] for match in _FUNCTION.finditer(data)]
-    humps = sum(re.search(rb"[a-z][A-Z]", name) is not None for name in names)
-    name = "keepPoolMemory" if humps > sum(b"_" in each for each in names) else "keep_pool_memory"
+    name = "keepPoolMemory" if has_humps(data) else "keep_pool_memory"
     taken = b"\n".join(files)
     while re.search(rb"\b" + name.encode() + rb"\b", taken):
         name += "_"
     return Function(at, name)
 
 
+def has_humps(data: bytes) -> bool:
+    """Whether the functions of a file are named `likeThis`."""
+    names = [match[1] for match in _FUNCTION.finditer(data)]
+    return sum(re.search(rb"[a-z][A-Z]", name) is not None for name in names) > sum(b"_" in each for each in names)
+
+
+def has_braces_alone(data: bytes) -> bool:
+    """Whether the brace of a function stands on a line of its own in a file."""
+    braces = [match[2] for match in _FUNCTION.finditer(data)]
+    return sum(b"\n" in each for each in braces) * 2 > len(braces)
+
+
+def in_front_of_all(data: bytes, start: int) -> int | None:
+    """The start of the line where what holds `start` begins that stands in nothing else, with the comment on it; None
+    if that shares its line.
+    """
+    return _in_front(data, start, outermost=True)
+
+
 def definition(function: Function, lines: Sequence[str], path: str, data: bytes) -> bytes:
     """The definition of the function, of which the first of the lines is a comment."""
     newline, unit = style_of(data)
-    braces = [match[2] for match in _FUNCTION.finditer(data)]
-    own_line = sum(b"\n" in each for each in braces) * 2 > len(braces)
+    own_line = has_braces_alone(data)
     head = f"static {'inline ' * path.endswith(HEADERS)}void {function.name}({'void' if path.endswith('.c') else ''})"
     opening = [head, "{"] if own_line else [head + " {"]
     line = data[function.at : data.find(b"\n", function.at)]
@@ -118,9 +134,9 @@ def is_in_macro(data: bytes, offset: int) -> bool:
     return re.match(rb"[ \t]*#", data[start:offset]) is not None
 
 
-def _in_front(data: bytes, start: int) -> int | None:
+def _in_front(data: bytes, start: int, outermost: bool = False) -> int | None:
     """The start of the line where the declaration that holds `start` begins, with the comment on it, or the outermost
-    class that holds it; None if that is not in a namespace, or shares its line.
+    class that holds it (or namespace, if `outermost`); None if that is not in a namespace, or shares its line.
     """
     around: list[tuple[int, bool | None]] = []  # open braces: where what has one begins; a class? None: a namespace
     begins = declared = at = 0
@@ -152,6 +168,8 @@ def _in_front(data: bytes, start: int) -> int | None:
     inner = [each for each in around if each[1] is not None]
     if inner:
         begins, _ = inner[0]
+    if outermost and around:
+        begins, _ = around[0]
     alone = not data[data.rfind(b"\n", 0, begins) + 1 : begins].strip()
     return begins if alone and all(is_class for _, is_class in inner) else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
@@ -16,14 +16,16 @@ from cudafix.ir.link import SOURCES, Program, last
 from cudafix.models import Tables
 from cudafix.models.api import Effect
 from cudafix.ordering.facts.clients import is_client, never_runs
-from cudafix.ordering.interpreter.program import OF_A_ROUND, Key, Outcome, Site, key_of
+from cudafix.ordering.interpreter.program import OF_A_ROUND, Key, Outcome, Site, StreamName, key_of
+from cudafix.ordering.interpreter.state import Stream, StreamKind
 from cudafix.project.config import Config
 from cudafix.rewrite import pool_setup, statements
 from cudafix.rewrite.groups import Group
 from cudafix.rewrite.loops import Behind
-from cudafix.rewrite.naming import spelled_call
+from cudafix.rewrite.naming import DEFAULT, spelled_call
 from cudafix.rewrite.own_events import OwnEvent
 from cudafix.rewrite.plan import Does, Insertion, Plan, moved_call
+from cudafix.rewrite.wrapping import Wrapping
 from cudafix.rewrite.writer import Writer
 
 _CUDA = re.compile(rb"\bcuda[A-Z]\w*\s*\(|\bcuda_runtime|<<<")
@@ -94,6 +96,7 @@ class _SetUp(NamedTuple):
     owners: set[int]
     already: set[Key]
     calls: tuple[pool_setup.Function, bool] | None = None  # a function, and whether it may be called again and again
+    asks: str = ""  # the function that says whether the device has a pool
     includes: Sequence[Edit] = ()  # of the header whose function it calls
 
 
@@ -109,8 +112,10 @@ class Rewriter:
         writer: Callable[[str], Writer],
         tables: Tables,
         header: pool_setup.Header | None = None,
+        wrapping: Wrapping | None = None,
     ) -> None:
         self.writer = writer
+        self.wrapping = wrapping
         self.header = header
         self.tables = tables
         self.files = files
@@ -128,12 +133,12 @@ class Rewriter:
         self.of_group = defaultdict(list)
         self.unset = []
         self.names = {}
+        if self.wrapping is not None:
+            self.wrapping.forget()
         moving = plan.moving()
         for group in moving:
             for key, site in group.sites():
-                if moved_call(site.call, group.streams[key]) is not None:
-                    data = self.files[key.path]
-                    self.of_group[id(group)] += self.writer(key.path).moved(site.call, group.streams[key], data)
+                self.of_group[id(group)] += self._moved(site.call, group.streams[key])
         for event in plan.events():
             declared = self._declared(event)
             for owner in {o for i, needed_by in plan.insertions.items() if i.event == event for o in needed_by}:
@@ -141,6 +146,9 @@ class Rewriter:
         lines, owners = self._inserted_lines(plan)
         set_ups = self._set_ups(moving)
         defined = self._defined(set_ups.values())
+        for group in moving:  # in front of whatever else stands there
+            paths = sorted({key.path for key, _ in group.sites()})
+            self.of_group[id(group)][:0] = [edit for path in paths for edit in self._wrappers(path)]
         for (key, after), (at, texts) in sorted(lines.items(), key=lambda item: item[0]):
             data = self.files[key.path]
             set_up = None if after else set_ups.pop(key, None)
@@ -160,11 +168,27 @@ class Rewriter:
         """Give the edits of a set-up to the pairs that need it; without any they are a finding of their own."""
         path = set_up.site.span.path
         needs = defined[path] if set_up.calls is not None else set_up.includes
-        made = [*made, *self.writer(path).threshold_needs(), *needs]
+        made = [*(self._wrappers(path) if set_up.asks else ()), *made, *self.writer(path).threshold_needs(), *needs]
         for owner in set_up.owners:
             self.of_group[owner] += made
         if not set_up.owners:
             self.unset.append(self._unset(set_up, made))
+
+    def _moved(self, call: ir.Call, stream: StreamName) -> list[Edit]:
+        """The call in its stream-ordered form; nothing if that is what stands there."""
+        path, at = call.span.path, call.span.start
+        moved, data = moved_call(call, stream), self.files[path]
+        wrapper = self.wrapping.callee((moved or call).callee, path, at) if self.wrapping is not None else None
+        if moved is not None:
+            return self.writer(path).moved(call, stream, data, wrapper)
+        start = data.rfind(call.callee.encode(), call.name_span.start, call.name_span.end)
+        if wrapper is None or start < 0:
+            return []
+        return [Edit(path, start, start + len(call.callee), wrapper.name.encode())]
+
+    def _wrappers(self, path: str) -> list[Edit]:
+        """The definitions of the functions that a file calls in place of the runtime's."""
+        return self.wrapping.edits(path) if self.wrapping is not None else []
 
     def _declared(self, event: OwnEvent) -> list[Edit]:
         """The data member that an object keeps an event in, behind another one."""
@@ -307,13 +331,17 @@ class Rewriter:
         shared = self.header.call_in(anchor.path, anchor.start) if self.header is not None and writes_cuda else None
         if shared is not None:
             return anchor, _SetUp(site, [f"{shared.name}();"], set(), set(), includes=shared.edits)
+        asks = self.wrapping.asks(anchor.path, anchor.start) if self.wrapping is not None and writes_cuda else ""
+        if asks is None:
+            return anchor, None  # on a device without pools it would fail
         calls = self._function(site) if writes_cuda else None
         if calls is not None:
-            return anchor, _SetUp(site, [f"{calls.name}();"], set(), set(), (calls, not once and not every_round))
+            again = not once and not every_round
+            return anchor, _SetUp(site, [f"{calls.name}();"], set(), set(), (calls, again), asks)
         lines = self.writer(anchor.path).threshold(
-            site, once, unit, frozenset(function.types), self.config.pool_threshold
+            site, once, unit, frozenset(function.types), self.config.pool_threshold, asks
         )
-        return anchor, _SetUp(site, lines, set(), set())
+        return anchor, _SetUp(site, lines, set(), set(), None, asks)
 
     def _function(self, site: ir.Site) -> pool_setup.Function | None:
         """The function that sets up the pool, for a call at a site."""
@@ -343,9 +371,11 @@ class Rewriter:
     def _defined(self, set_ups: Iterable[_SetUp]) -> dict[str, list[Edit]]:
         """The definitions of the functions that are called, one for each file."""
         of_file: dict[str, list[tuple[pool_setup.Function, bool, ir.Site]]] = defaultdict(list)
+        asks: dict[str, str] = {}
         for set_up in set_ups:
             if set_up.calls is not None:
                 of_file[set_up.site.span.path].append((*set_up.calls, set_up.site))
+                asks[set_up.site.span.path] = set_up.asks
         defined: dict[str, list[Edit]] = {}
         for path, calls in of_file.items():
             data = self.files[path]
@@ -359,6 +389,7 @@ class Rewriter:
                 not any(again for _, again, _ in calls),
                 statements.style_of(data).unit,
                 self.config.pool_threshold,
+                asks[path],
             )
             text = pool_setup.definition(function, lines, path, data)
             defined[path] = [Edit(path, function.at, function.at, text)]
@@ -504,6 +535,7 @@ class Rewriter:
         for insertion, needed_by in plan.insertions.items():
             if id(group) in needed_by:
                 related.append(Place(insertion.anchor.path, insertion.anchor.start, self._meaning(insertion)))
+        related += self._on_another_stream(group)
         return Finding(
             self.writer(key.path).pairs,
             key.path,
@@ -516,6 +548,34 @@ class Rewriter:
             tuple(sorted(group.assumptions)),
             number,
         )
+
+    def _on_another_stream(self, group: Group) -> list[Place]:
+        """Why a pair lands on the legacy stream although work on another one uses its memory."""
+        sites = [site for _, site in group.sites()]
+        legacy = {stream for site in sites for stream in (site.names or {}).get(DEFAULT, ())}
+        others = [s for s in group.users if s.kind is not StreamKind.LEGACY]
+        if set(group.streams.values()) != {DEFAULT} or {s.kind for s in legacy} != {StreamKind.LEGACY} or not others:
+            return []
+        operation = next(self._uses(group, others), None)
+        if operation is None:
+            return []
+        if any(all(site.name_of([stream]) for site in sites) for stream in others):
+            why = "stream `0` is in order with all that use the memory"
+        else:
+            in_cuda = all(self.writer(key.path).is_cuda for key, _ in group.sites())
+            unlock = "; `stream` in the configuration can say one" * in_cuda
+            why = f"it has no name at each allocation and free{unlock}"
+        return [Place(operation.span.path, operation.span.start, f"works on another stream than `0`: {why}")]
+
+    def _uses(self, group: Group, streams: Sequence[Stream]) -> Iterator[ir.Call | ir.Launch]:
+        """The statements that use the memory of a group on one of some streams."""
+        for outcome in self.survey:
+            made = [site for key, site in outcome.allocations.items() if key in group.allocations]
+            used = {number for site in made for number in site.objects}
+            for op in outcome.operations:
+                on = not op.streams.isdisjoint(streams)
+                if op.stmt is not None and on and any(outcome.objects[n].used_by >> op.number & 1 for n in used):
+                    yield op.stmt
 
     def _meaning(self, insertion: Insertion) -> str:
         names = [self.writer(insertion.anchor.path).stream(stream) for stream in insertion.streams]

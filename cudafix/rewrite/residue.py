@@ -63,6 +63,7 @@ _MOVES = frozenset(
     }
 )
 _DROPS = {"cudaMallocAsync": ("cudaMalloc", 2), "cudaFreeAsync": ("cudaFree", 1)}
+_CAST = ("(", "(", "void", "*", "*", ")")
 _SPLITS = frozenset(";{}")
 _KEYWORDS = frozenset("if else static const constexpr auto while for switch sizeof not and or is None in".split())
 # The same in Python, where methods have no rows: events and waits of CuPy and Numba, and set-up of pools and managers.
@@ -291,7 +292,7 @@ def _foreign(
     depth = 0
     whole = chunks.count(("{",)) == chunks.count(("}",))
     for chunk, member in zip(chunks, members, strict=True):
-        depth += (chunk == ("{",)) - (chunk == ("}",))
+        depth = max(depth + (chunk == ("{",)) - (chunk == ("}",)), 0)  # a brace of both texts may close here
         if failed >= 0 and chunk == ("}",) and depth <= failed:
             failed = -1
         elif (
@@ -486,6 +487,8 @@ def _without_streams(tokens: list[str], drops: Mapping[str, tuple[str, int]]) ->
         if word in ("cudaMalloc", "cudaMallocAsync") and tokens[at + 1 : at + 2] == ["<"]:  # the type of the pointer
             closes = next((n for n in range(at, len(tokens)) if tokens[n] == "("), at + 1)
             del tokens[at + 1 : closes]
+        if word in ("cudaMalloc", "cudaMallocAsync") and tuple(tokens[at + 1 : at + 1 + len(_CAST)]) == _CAST:
+            del tokens[at + 2 : at + 1 + len(_CAST)]  # the runtime's template makes it too
         if plain and tokens[at + 1 : at + 2] == ["("]:
             end = _end(tokens, at + 1)
             call = tuple(tokens[at : end + 1])

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol
 
 from cudafix import ir
 from cudafix.findings import Edit
 from cudafix.ordering.interpreter.program import StreamName
+
+
+class Callee(NamedTuple):
+    """A function that is called in place of one of the runtime; if it is `untyped`, it takes a `void **`."""
+
+    name: str
+    untyped: bool = False
 
 
 class Writer(Protocol):
@@ -28,8 +36,8 @@ class Writer(Protocol):
     def stream(self, name: StreamName) -> str:
         """How a statement names a stream."""
 
-    def moved(self, call: ir.Call, stream: StreamName, data: bytes) -> list[Edit]:
-        """The call in its stream-ordered form."""
+    def moved(self, call: ir.Call, stream: StreamName, data: bytes, wrapper: Callee | None = None) -> list[Edit]:
+        """The call in its stream-ordered form; of a `wrapper`, if one is to be called."""
 
     def wait(self, site: ir.Site, waiter: StreamName, awaited: StreamName, unit: str) -> list[str]:
         """`waiter` waits for what `awaited` has done so far."""
@@ -40,13 +48,18 @@ class Writer(Protocol):
     def synchronize_device(self, site: ir.Site) -> list[str]:
         """The host waits for the device."""
 
-    def threshold(self, site: ir.Site, once: bool, unit: str, taken: frozenset[str], size: int) -> list[str]:
-        """Raise the release threshold of the current device's default pool to a size in bytes. `taken` are the names of
-        variables there.
+    def threshold(
+        self, site: ir.Site, once: bool, unit: str, taken: frozenset[str], size: int, asks: str = ""
+    ) -> list[str]:
+        """Raise the release threshold of the current device's default pool to a size in bytes; where a function `asks`
+        whether it has one, if it has. `taken` are the names of variables there.
         """
 
-    def raised(self, site: ir.Site, once: bool, unit: str, size: int) -> list[str]:
+    def raised(self, site: ir.Site, once: bool, unit: str, size: int, asks: str = "") -> list[str]:
         """The body of a function of its own that raises it, with a comment; empty where the language has none."""
+
+    def fallback(self, names: Mapping[str, str], own_line: bool, inline: bool, unit: str) -> list[list[str]]:
+        """The functions that `names` has names for, which do without memory pools, as lines; see `rewrite.wrapping`."""
 
     def threshold_needs(self) -> list[Edit]:
         """What those statements need elsewhere in the file."""

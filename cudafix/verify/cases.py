@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from cudafix.project import config
 from cudafix.project.config import Config
 
 if sys.version_info >= (3, 11):
@@ -26,7 +27,7 @@ SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 """Files that are compiled; the others are included by them."""
 
 _KEYS: dict[str, dict[str, type | tuple[type, ...]]] = {
-    "": {"why": str, "expect": str, "build": dict, "run": dict, "wrong": dict},
+    "": {"why": str, "expect": str, "build": dict, "run": dict, "settings": dict, "wrong": dict},
     "build": {"flags": list, "sources": list, "compiles_before": bool},
     "run": {"args": list, "exit": int, "compare": str, "leaks": bool, "races_before": bool},
     "wrong": {"why": str, "gpu_shows": (bool, str)},
@@ -61,7 +62,8 @@ class Want:
 class Case:
     """One fixture folder. `exit` is the exit code of before and after; the other fields are the keys of `case.toml`.
 
-    `sources` are the files that are linked to the program that runs: all, unless others stand beside it.
+    `sources` are the files that are linked to the program that runs: all, unless others stand beside it. `settings` is
+    what the configuration says that it is migrated with.
     """
 
     path: Path
@@ -76,6 +78,7 @@ class Case:
     leaks: bool
     races_before: bool
     wrong: tuple[Wrong, ...]
+    settings: Config = field(default_factory=Config, compare=False)
 
     @property
     def codemod(self) -> str:
@@ -108,9 +111,10 @@ class Case:
 
     @property
     def config(self) -> Config:
-        """How the program is compiled, as a configuration of cudafix."""
+        """How the program is compiled and migrated, as a configuration of cudafix."""
         words = " ".join(self.flags).replace("=", " ")
-        return Config(default_stream="per-thread" if "default-stream per-thread" in words else "legacy")
+        per_thread = "default-stream per-thread" in words
+        return replace(self.settings, default_stream="per-thread" if per_thread else "legacy")
 
     def wants(self) -> list[Want]:
         found: list[Want] = []
@@ -157,6 +161,10 @@ def load(path: Path) -> Case:
         raise CaseError(f'{where}: needs `why`, and `expect` "rewrite", "refuse" or "clean"')
     if run.get("compare", "stdout") not in ("stdout", "none"):
         raise CaseError(f'{where}: `compare` is "stdout" or "none"')
+    try:
+        settings = config.read(path / "case.toml", top["settings"], ()) if "settings" in top else Config()
+    except config.ConfigError as error:
+        raise CaseError(f"{where}: [settings]: {error}") from error
     return Case(
         path=path,
         why=top["why"],
@@ -170,6 +178,7 @@ def load(path: Path) -> Case:
         leaks=run.get("leaks", False),
         races_before=run.get("races_before", False),
         wrong=tuple(wrong),
+        settings=settings,
     )
 
 

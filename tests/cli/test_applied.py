@@ -42,6 +42,7 @@ def test_it_says_what_it_did_and_how_many_stay(tree: Path, capsys: pytest.Captur
         "4 allocation sites: 2 rewritten (1 churn, 1 once)",
         "      1 wait_between_streams",
         "2 stay as they are (1 refused, 1 for `--unsafe`); `cudafix check` says why",
+        "the new code needs devices with memory pools: `pools` in the configuration settles it",
         *[line for line in plain if "rests on" in line or "rest on" in line],
         "2 files written; `cudafix undo` takes it back",
     ]

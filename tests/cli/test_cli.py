@@ -135,6 +135,7 @@ def test_check_shows_the_place_the_line_a_caret_and_what_would_unlock_it(run: Cu
         "\n"
         "2 allocation sites: 1 can be rewritten (1 churn), 1 refused\n"
         "      1 refused: escapes\n"
+        "the new code needs devices with memory pools: `pools` in the configuration settles it\n"
     )
 
 

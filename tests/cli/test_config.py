@@ -11,7 +11,8 @@ from cudafix.cli import main as cli
 from cudafix.findings import ASSUMPTIONS, Assumption, Safety
 from cudafix.pipeline import driver
 from cudafix.project import config
-from cudafix.project.config import Config, ConfigError, Override
+from cudafix.project.config import Config, ConfigError, Override, Wrappers
+from cudafix.project.stream_names import parse
 
 NAMES = ["stream_ordered_pairs", "wait_between_streams"]
 
@@ -38,8 +39,14 @@ def test_every_key(tmp_path: Path) -> None:
         cuda = "11.0"
         guard = true
         pool_threshold = "64 MiB"
+        stream = "s"
+        pools = "required"
+        wrappers = { malloc = "mem::take", free = "give" }
         assume = { leaves_no_work = true, no_caller_relies_on_waits = ["init", "run*"] }
-        overrides = [{ files = ["old/"], codemods = { wait_between_streams = true }, default_stream = "legacy" }]
+        overrides = [
+            { files = ["old/"], codemods = { wait_between_streams = true }, default_stream = "legacy" },
+            { files = ["new/"], functions = ["step", "Solver::run"], stream = "s" },
+        ]
     """
     assert load(tmp_path, text) == Config(
         root=tmp_path,
@@ -55,8 +62,14 @@ def test_every_key(tmp_path: Path) -> None:
         cuda=(11, 0),
         guard=True,
         pool_threshold=64 << 20,
+        stream=parse("s"),
+        pools="required",
+        wrappers=Wrappers("mem::take", "give"),
         assume={"leaves_no_work": ("*",), "no_caller_relies_on_waits": ("init", "run*")},
-        overrides=(Override(("old/",), {"wait_between_streams": True}, {}, "legacy"),),
+        overrides=(
+            Override(("old/",), {"wait_between_streams": True}, {}, "legacy"),
+            Override(("new/",), stream=parse("s"), functions=("step", "Solver::run")),
+        ),
     )
 
 
@@ -74,6 +87,21 @@ def test_every_key(tmp_path: Path) -> None:
         ("assume = { leave_no_work = true }", "unknown assumption `leave_no_work`; did you mean `leaves_no_work`?"),
         ("assume = { leaves_no_work = 1 }", "`assume.leaves_no_work` must be `true`, `false` or a list of subjects"),
         ("assume = ['leaves_no_work']", "`assume` must be a table of assumptions, each `true` or a list of subjects"),
+        ("stream = 's + 1'", "`stream` must be a name with members, and calls that are given nothing, as in"),
+        ("stream = 1", "`stream` must be a name with members, and calls that are given nothing, as in"),
+        (
+            "overrides = [{ files = ['a'], functions = ['f'] }]",
+            "`functions` of `overrides` needs names, and goes with `files` and `stream` alone",
+        ),
+        (
+            "overrides = [{ files = ['a'], functions = ['f('], stream = 's' }]",
+            "`functions`: `f(` is no name of a function, as in `Solver::step`",
+        ),
+        ("pools = 'no'", '`pools` must be `"required"` or `"fallback"`'),
+        ("pools = 'fallback'\nguard = true", '`guard` does not go with `pools = "fallback"`'),
+        ("pools = 'fallback'\npool_setup = 'a.h'", '`pool_setup` does not go with `pools = "fallback"`'),
+        ("wrappers = { malloc = 'f' }", "`wrappers` must be a table of two names of functions, as in"),
+        ("wrappers = { malloc = 'f(', free = 'g' }", "`wrappers` must be a table of two names of functions, as in"),
         ("baseline = true", "`baseline` must be the path of a file"),
         ("ignore = { files = ['a'] }", "`ignore` must be a list of tables: `[[ignore]]`"),
         ("[[ignore]]\nfile = ['a']", "unknown key of `ignore` `file`; did you mean `files`?"),

@@ -17,6 +17,7 @@ from cudafix.ordering.facts.alone import Alone
 from cudafix.ordering.facts.any_time import AnyTime
 from cudafix.ordering.facts.classes import Classes
 from cudafix.ordering.facts.clients import ELEMENT, OBJECT, assumption, is_client, is_meant
+from cudafix.ordering.facts.getters import KEEPS_ONE
 from cudafix.ordering.facts.paths import array_of
 from cudafix.ordering.facts.plain import NUMBERS
 from cudafix.ordering.facts.reach import THREAD, Reach, Within
@@ -38,7 +39,6 @@ _CALLS_WHAT_IS_HELD = frozenset(("visit", "apply"))
 MAX_PARTS = 12  # of a part of a part of a variable, in what calls itself
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class)\b|[\s&?]")
-_KEEPS_ONE = re.compile(r"(?:const )?(?:std::)?(?:unique_ptr|shared_ptr|optional)\s*<.*>(?: &)?")  # `*x` is that
 
 
 _RECURS = HOST_EFFECTS | frozenset(
@@ -344,7 +344,7 @@ class Calls(Operations):
             return expr.text if "::" in expr.text else ""  # an object of a library: `thrust::cuda::par`
         if isinstance(expr, ir.Deref):
             kind = self.type_of(expr.base)
-            if _KEEPS_ONE.fullmatch(kind) is not None:
+            if KEEPS_ONE.fullmatch(kind) is not None:
                 return ir.template_arguments(kind)[0]
             return kind.rstrip().removesuffix("*").rstrip()
         if isinstance(expr, ir.Field):

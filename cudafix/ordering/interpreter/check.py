@@ -21,7 +21,7 @@ from cudafix.ordering.interpreter import memory as mem
 from cudafix.ordering.interpreter.effects import Effects
 from cudafix.ordering.interpreter.engine import OutOfBudget, Settled
 from cudafix.ordering.interpreter.frames import Catching, State
-from cudafix.ordering.interpreter.machine import Followed
+from cudafix.ordering.interpreter.machine import Asked, Followed
 from cudafix.ordering.interpreter.memory import Environment, Values
 from cudafix.ordering.interpreter.program import Outcome, Overlay, Point, Violation
 from cudafix.ordering.interpreter.state import Orders, Stream, StreamKind
@@ -39,14 +39,16 @@ def run(
     per_thread: bool = False,
     known: frozenset[object] | None = None,
     settled: Callable[[Outcome], bool] | None = None,
+    asked: Asked | None = None,
 ) -> Outcome:
     """Run one root. Raises OutOfBudget when the program is too large. `known` violations (kind and place) are the
-    original's. A run ends where what it has found is `settled`, which no further step may take back.
+    original's. A run ends where what it has found is `settled`, which no further step may take back. `asked` streams
+    are named where they may be.
 
     A loop over a family is proved for a generic round, so that all its loops are known to run together. That there may
     be no round at all is looked at apart: what is wrong then is added to the outcome.
     """
-    engine = _once(program, tables, overlay, root, per_thread, frozenset(), settled=settled)
+    engine = _once(program, tables, overlay, root, per_thread, frozenset(), settled=settled, asked=asked)
     outcome = engine.outcome
     if known is not None and any((v.kind, v.later.span) not in known and not v.is_assumed for v in outcome.violations):
         return outcome  # not proved as it is
@@ -88,6 +90,7 @@ def _once(
     empty: frozenset[str],
     straight: bool = False,
     settled: Callable[[Outcome], bool] | None = None,
+    asked: Asked | None = None,
 ) -> Effects:
     ways: dict[int, list[Followed]] = program.kept("what is followed", dict)
     left = ways.setdefault(id(root), list(Followed))
@@ -95,6 +98,7 @@ def _once(
     while True:
         engine = Effects(program, tables, overlay, per_thread)
         engine.empty, engine.straight, engine.followed, engine.settled = empty, straight, left[0], settled
+        engine.asked = asked or engine.asked
         try:
             with suppress(Settled):
                 start(engine, root)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import insort
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from enum import Enum
 from functools import lru_cache
@@ -48,6 +48,7 @@ from cudafix.ordering.interpreter.state import (
     StreamKind,
     numbers,
 )
+from cudafix.project.stream_names import StreamText
 
 MAX_PATH = 24  # steps from a variable to a part of it
 UNKNOWN_STREAM = Stream("a stream that is not known", StreamKind.UNKNOWN, summary=True)
@@ -95,6 +96,8 @@ def constant(text: str) -> Values:
     return frozenset({mem.Number(text)})
 
 
+Asked: TypeAlias = Callable[[str, str], StreamText | None]
+"""Which stream statements of a function are to name, by its file and name: what the configuration asks for."""
 # the cells and the values of expressions, by their `id`
 _Known: TypeAlias = tuple[dict[int, tuple[ir.Expr, list[Cell]]], dict[int, tuple[ir.Expr, Values]]]
 
@@ -111,6 +114,7 @@ class Machine:
         self.scopes = Scopes.of(program)
         self.moving = Moving.of(program, tables)
         self.overlay = overlay
+        self.asked: Asked = lambda path, function: None
         self.default_stream = PER_THREAD if per_thread else LEGACY
         external = Object(0, "external", "external", None, True, "?")
         self.outcome = Outcome([external], [], {}, {}, {}, [], {}, {})

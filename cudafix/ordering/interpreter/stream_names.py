@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from cudafix import ir
 from cudafix.ir.link import last
 from cudafix.ordering.facts import paths, ranges
+from cudafix.ordering.facts.classes import Classes
+from cudafix.ordering.facts.getters import Getters
 from cudafix.ordering.interpreter import memory as mem
 from cudafix.ordering.interpreter.frames import State
 from cudafix.ordering.interpreter.machine import Machine
 from cudafix.ordering.interpreter.program import StreamName
 from cudafix.ordering.interpreter.state import Stream
+from cudafix.project.stream_names import StreamText
 
 _SPELLED = re.compile(r"[A-Za-z_][\w:@]*")  # what the program itself calls a variable
 _PRIVATE = re.compile(r"^m_|_$")
@@ -23,9 +26,10 @@ _DEPTH = 4
 
 def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
     """The expressions in scope here that name a stream for certain. What is 0 may be a stream elsewhere: then it is
-    the default stream here.
+    the default stream here. The one that the configuration asks for comes first.
     """
     found: dict[StreamName, Stream] = {StreamName(ir.Const("0"), "0"): machine.default_of(state)}
+    scope: dict[str, ir.Var] = {}  # the variables in scope, as statements spell them
     hidden: dict[str, str] = {}
     frame, file = machine.frame, machine.frame.function.span.path
     declared = machine.scopes.visible.get(file, set())
@@ -61,6 +65,7 @@ def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
             var, text = ir.Var(f"::{root[2]}"), _spelled(machine, root[2])
         if not text:
             continue
+        scope.setdefault(text, var)
         punned = {path for path in inner if path and state.env.puns and state.env.puns.has(root, inner)}
         for path, values in inner.items():
             if len(values) == 1 and path not in punned:
@@ -74,7 +79,62 @@ def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
                     _inside(machine, state, value, StreamName(var, text), found, indices, ended)
                 elif not path and not machine.in_python and isinstance(value, mem.Ref | mem.Ptr):
                     _members(machine, state, value, var, text, found, ended)
-    return found
+    asked = machine.asked(file, frame.function.name.partition(ir.LAMBDA)[0]) if not machine.in_python else None
+    place = _meant_by(machine, asked, scope) if asked is not None else None
+    if asked is None or place is None or not (stream := _certain(machine, state, place, ended)):
+        return found
+    name = StreamName(place, asked.text)
+    return {name: stream} | {other: one for other, one in found.items() if other != name}
+
+
+def _certain(machine: Machine, state: State, place: ir.Expr, ended: frozenset[Stream]) -> Stream | None:
+    """The one stream that a place holds for certain; None if it may hold another one, or may have `ended`, or a pointer
+    on the way there may be null or lead elsewhere.
+    """
+    followed = (part.base for part in ir.variables(place) if isinstance(part, ir.Deref))
+    if any(len(machine.values(state, pointer)) != 1 for pointer in followed):
+        return None
+    values = machine.values(state, place)
+    cells = machine.cells(state, place)
+    if len(values) != 1 or any(state.env.puns and state.env.puns.has(root, state.env[root]) for root, _ in cells):
+        return None
+    return _stream_in(machine, next(iter(values)), state, ended)
+
+
+def _meant_by(machine: Machine, asked: StreamText, scope: Mapping[str, ir.Var]) -> ir.Expr | None:
+    """The place that an expression of the configuration means in the current function; None where it means none, or
+    that is not known.
+    """
+    function, classes = machine.frame.function, machine.classes
+    getters = Getters.of(machine.program, machine.tables)
+    owner = Classes.class_of(function.cls or "")
+    this = ir.Deref(ir.Var("this")) if function.cls is not None and "this" in scope else None
+    place: ir.Expr | None = None
+    if any(name.split("@")[0] == asked.base for name in function.types):  # a variable of a function hides all others
+        place = None if asked.calls or "::" in (named := scope.get(asked.base, ir.Var("::"))).name else named
+    elif asked.calls:
+        place = getters.place(function, asked.base, this) if this is not None and "::" not in asked.base else None
+        place = place or getters.place(function, asked.base, None)
+    elif asked.base == "this":
+        place = ir.Var("this") if this is not None else None
+    elif this is not None and classes.type_of_member(owner, asked.base):
+        place = ir.Field(this, asked.base)
+    elif not (owner and "::" not in asked.base and classes.has_member(owner, asked.base)):
+        place = scope.get(asked.base)
+    for step in asked.steps:
+        if place is None:
+            return None
+        kind = getters.type_of(function, place) if place != ir.Var("this") else f"{function.cls} *"
+        held = place if not (step.arrow or kind.endswith("&")) else ir.Deref(place)
+        if step.element:
+            place = ir.Index(held, ir.Const(step.name))
+        elif step.calls:
+            place = getters.place(function, step.name, held)
+        elif held == this or _may_name(machine, (("field", step.name),)):
+            place = ir.Field(held, step.name)
+        else:
+            return None
+    return place
 
 
 def _choose_elements(machine: Machine, state: State, indices: Collection[str]) -> None:

@@ -5,6 +5,7 @@
 Rewrites an allocation and every free that may meet it, together, to the stream-ordered calls on one stream: the
 stream that uses the buffer, else the stream of the first use, else the legacy default stream `0`. Where the proof
 needs it, an event wait or a stream synchronization is inserted, in the code's own error-check macro and indentation.
+Where `cudaFree` itself is the deleter of a smart pointer, a lambda that calls `cudaFreeAsync` takes its place.
 
 ## Why
 
@@ -48,9 +49,12 @@ assumption and is applied only with `--unsafe`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cudafix.codemod import Codemod
 from cudafix.findings import Edit
 from cudafix.ir import Call
+from cudafix.rewrite.naming import spelled
 
 CODEMOD = Codemod(
     name="stream_ordered_pairs",
@@ -58,9 +62,15 @@ CODEMOD = Codemod(
 )
 
 
-def edits(call: Call, stream: str, data: bytes) -> list[Edit]:
-    """The call in its stream-ordered form: `Async` after the name if it is missing, the stream as the last argument."""
+def edits(call: Call, stream: str, data: bytes, in_front: Sequence[str] = ()) -> list[Edit]:
+    """The call in its stream-ordered form: `Async` after the name if it is missing, the stream as the last argument.
+    Where the text has only the name of the function, a lambda that does it, behind the statements `in_front`.
+    """
     name, path = call.name_span, call.span.path
+    if call.site.named:
+        given = spelled(call.args[0])
+        body = " ".join((*in_front, f"return cudaFreeAsync({given}, {stream});"))
+        return [Edit(path, name.start, name.end, f"[](void *{given}) {{ {body} }}".encode())]
     at = data.rfind(call.callee.encode(), name.start, name.end) + len(call.callee)
     close = call.arg_spans[-1].end if call.arg_spans else call.close
     name_edits = [] if call.callee.endswith("Async") else [Edit(path, at, at, b"Async")]

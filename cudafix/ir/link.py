@@ -199,12 +199,21 @@ class Program:
         """The functions that a call in a method of `cls` may reach, whatever the class of the object is: `part->run()`
         in a method `run` is no call of itself.
         """
+        if call.callee == ir.DELETER:
+            return self.kept("functions that are values", self._functions_as_values)
         found = self.resolve(call.callee, len(call.args), call.span.path, cls)
         if call.receiver is None or "::" in call.callee:
             return [*found, *self.derived_ends(call.callee)]
         of_this = call.receiver == ir.Deref(ir.Var("this"))
         others = (f for f in self._functions.get(call.callee, ()) if f.cls is not None and (f.bases or not of_this))
         return list(dict.fromkeys((*found, *others)))
+
+    def _functions_as_values(self) -> list[ir.Function]:
+        """What a function may be called by that is no name of it."""
+        named = {
+            (name, stmt.span.path) for f in self.functions() for stmt in ir.walk(f.body) for name in handed_over(stmt)
+        }
+        return list({id(f): f for name, path in sorted(named) for f in self.resolve(name, 0, path)}.values())
 
     def is_owner(self, kind: str) -> bool:
         """Whether a type is a smart pointer or a vector of which each use and each end is lowered, in all files."""

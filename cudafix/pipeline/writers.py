@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cudafix import ir
 from cudafix.codemods import (
     pool_release_threshold,
@@ -27,8 +29,8 @@ class CudaWriter:
     def stream(self, name: StreamName) -> str:
         return name.text
 
-    def moved(self, call: ir.Call, stream: StreamName, data: bytes) -> list[Edit]:
-        edits: list[Edit] = stream_ordered_pairs.edits(call, stream.text, data)
+    def moved(self, call: ir.Call, stream: StreamName, data: bytes, in_front: Sequence[str] = ()) -> list[Edit]:
+        edits: list[Edit] = stream_ordered_pairs.edits(call, stream.text, data, in_front)
         return edits
 
     def wait(self, site: ir.Site, waiter: StreamName, awaited: StreamName, unit: str) -> list[str]:
@@ -94,7 +96,7 @@ class PythonWriter:
         """How a statement names a stream."""
         return "0" if name.text == "0" else spelled(name.expr)
 
-    def moved(self, call: ir.Call, stream: StreamName, data: bytes) -> list[Edit]:
+    def moved(self, call: ir.Call, stream: StreamName, data: bytes, in_front: Sequence[str] = ()) -> list[Edit]:
         """The call in its stream-ordered form."""
         edits: list[Edit] = python_stream_ordered_pairs.edits(call, self.stream(stream), data)
         return edits

@@ -131,16 +131,18 @@ class Rewriter:
         self.unset = []
         self.names = {}
         moving = plan.moving()
+        lines, owners = self._inserted_lines(plan)
         for group in moving:
             for key, site in group.sites():
                 if moved_call(site.call, group.streams[key]) is not None:
                     data = self.files[key.path]
-                    self.of_group[id(group)] += self.writer(key.path).moved(site.call, group.streams[key], data)
+                    _, inside = lines.pop((key, False), (None, [])) if site.call.site.named else (None, [])
+                    made = self.writer(key.path).moved(site.call, group.streams[key], data, inside)
+                    self.of_group[id(group)] += made
         for event in plan.events():
             declared = self._declared(event)
             for owner in {o for i, needed_by in plan.insertions.items() if i.event == event for o in needed_by}:
                 self.of_group[owner] += declared
-        lines, owners = self._inserted_lines(plan)
         set_ups = self._set_ups(moving)
         defined = self._defined(set_ups.values())
         for (key, after), (at, texts) in sorted(lines.items(), key=lambda item: item[0]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from cudafix import ir
@@ -28,8 +29,8 @@ class Writer(Protocol):
     def stream(self, name: StreamName) -> str:
         """How a statement names a stream."""
 
-    def moved(self, call: ir.Call, stream: StreamName, data: bytes) -> list[Edit]:
-        """The call in its stream-ordered form."""
+    def moved(self, call: ir.Call, stream: StreamName, data: bytes, in_front: Sequence[str] = ()) -> list[Edit]:
+        """The call in its stream-ordered form, behind statements `in_front` where its function is only named."""
 
     def wait(self, site: ir.Site, waiter: StreamName, awaited: StreamName, unit: str) -> list[str]:
         """`waiter` waits for what `awaited` has done so far."""

@@ -27,6 +27,7 @@ from cudafix.frontends.cuda.sema.type_texts import (
     tidy,
 )
 from cudafix.ir import (
+    DELETER,
     HANDLES,
     NULL,
     Addr,
@@ -57,6 +58,8 @@ _COMPARISONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>"))
 # the operators that a comparison is made of where its own is not declared (C++20)
 _REWRITTEN = {"!=": ("==",), **dict.fromkeys(("<", ">", "<=", ">="), ("<=>",))}
 _OWNS = frozenset(("shared_ptr", "unique_ptr", "reset"))
+_NAMED = re.compile(rb"&?\s*(?:::\s*)?([A-Za-z_]\w*)")
+_OF_A_MIGRATION = re.compile(rb"\[\]\(void \*held_*\) \{(?:[^{}]|\{[^{}]*\})*\}")
 # of values: an element that is a reference is a name of something else
 _MADE_EXPLICITLY = re.compile(r"(?:vector|array|deque|list|(?:unordered_)?(?:multi)?(?:map|set)|unique_ptr|thread)<")
 """The classes of the standard library of which no object is made by a conversion ([container.requirements])."""
@@ -472,7 +475,7 @@ class Objects(Expressions):
             self.hands_over(node, cls.constructor, values)
         own = index.class_of(self.type_of(values[0])) if len(values) == 1 else None
         if cls.deleter:
-            held = (self._released(node, values[0]),) if values and self.owner(values[0]) else values[:1]
+            held = self._held_by(node, cls, values, spans)
             self._of_owner(node, cls, cls.constructor, held, receiver)
             return
         if own is cls and not is_pointer(self.type_of(values[0])) and self.is_new(values[0]):
@@ -676,6 +679,44 @@ class Objects(Expressions):
         self.emit(ir.Call(f"{cls.name}::{name}", given, span, name_span, span.end, site, (), owner, result))
         return result if result is not None else Opaque(())
 
+    def _held_by(self, node: Node, cls: Class, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> tuple[Expr, ...]:
+        """What a smart pointer is made of: what it holds, and its deleter if that is its own."""
+        other = self.owner(values[0]) if values else None
+        if other is not None:  # it is moved from, deleter and all ([unique.ptr.single.ctor] 19)
+            own = (Field(values[0], DELETER),) if cls.given and other.given else ()
+            return (self._released(node, values[0]), *own)
+        if not cls.given or len(values) != 2:
+            return values[:1]
+        return values[0], self.as_called(node, values[1], spans[1] if len(spans) == 2 else None)
+
+    def as_called(self, node: Node, value: Expr, span: Span | None) -> Expr:
+        """A function that the program does not define, named in the text as a value, as one of the program that calls
+        it. Where the call is one of `cudaFree` and has to change, a lambda is written there.
+        """
+        place = value.base if isinstance(value, Addr) else value
+        if span is None or self.source.shift or self.source.stop is not None:
+            return value
+        named = _NAMED.fullmatch(self.source.text, span.start, span.end)
+        name = named[1].decode() if named is not None else ""
+        known = name in self.file.hosts or name in self.file.macros or self.file.index.is_declared_function(name)
+        unseen = place == Var(f"::{name}") and self.resolve_variable(name, node) is None
+        if known or not (unseen or (place == FuncRef(name) and sites.is_api(name))):
+            return value
+        function = f"{self.name}{ir.LAMBDA}{span.start}>"
+        site = Site(span, "", "", ";", named=True)
+        self.file.styles.wants_style(site)
+        given, status, text = Var("held"), Var("%1"), _OF_A_MIGRATION.sub(b"", self.file.original)
+        while re.search(rb"\b%s\b" % given.name.encode(), text):  # what the text has of this name is something else
+            given = Var(f"{given.name}_")
+        call = ir.Call(name, (given,), span, span, span.end, site, (), None, status, Look.CHECKED)
+        inside = Site(span, "", "", ";", blocked="a call runs in the same statement", named=True)
+        kinds = {given.name: "void *", status.name: sites.status_type(name)}
+        body: ir.Block = (call, ir.Return(status, span, inside))
+        self.file.functions.append(
+            ir.Function(function, (ir.Param(given.name, "void *"),), body, span, True, self.cls, kinds)
+        )
+        return FuncRef(function)
+
     def _released(self, node: Node, place: Expr) -> Expr:
         """What a smart pointer held that something else takes over: there is no copy of one, so it is moved from."""
         cls = self.owner(place)
@@ -687,8 +728,10 @@ class Objects(Expressions):
     def _replaced(self, node: Node, place: Expr, cls: Class, right: Node) -> None:
         """`place = right` for a smart pointer."""
         value = NULL if right.type == "initializer_list" and not right.named_children else self.value(right)
-        if self.owner(value) is not None:
+        if (other := self.owner(value)) is not None:
             self._of_owner(node, cls, "reset", (self._released(node, value),), place)
+            if cls.given and other.given:  # behind that ([unique.ptr.single.asgn] 1)
+                self.emit(ir.Assign(Field(place, DELETER), Field(value, DELETER), self.span(node)))
         elif value == NULL:
             self._of_owner(node, cls, "reset", (), place)
         else:

@@ -233,8 +233,9 @@ class Statements(Loops):
             return self.held(value, node)
         if cls is None or node.type != "initializer_list" or cls.constructor not in cls.methods:
             return self.made_of(node, self.gives, value)
-        made = self.temporary(cls.name)
-        self.build(node, made, cls, self.listed.get(node.id, ()))
+        made, values = self.temporary(cls.name), self.listed.get(node.id, ())
+        spans = tuple(self.span(child) for child in node.named_children if child.type != "comment")
+        self.build(node, made, cls, values, spans if len(spans) == len(values) else ())
         return made
 
     def _copied(self, node: Node, value: Expr) -> Class | None:

@@ -595,7 +595,8 @@ class Variables(Blocks):
 
     def _object(self, one: Declared, node: Node, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> None:
         """A local object that a constructor makes."""
-        if (owner := self._sole_owner(one, values)) is not None:
+        spans = spans or self._spans_of(one, values)
+        if (owner := self._sole_owner(one, values, spans)) is not None:
             one.type, values, spans = owner.name, values[:1], spans[:1]
         kind = one.type
         var = self.declare(one.name, kind, one.node)
@@ -603,6 +604,12 @@ class Variables(Blocks):
         self._own_allocator(var, kind, self.span(node))
         self.initialize(node, var, kind, values, spans)
         self._owns(var, one)
+
+    def _spans_of(self, one: Declared, values: tuple[Expr, ...]) -> tuple[Span, ...]:
+        """Where the arguments of `T x(a, b)` stand, which reads as a function."""
+        listed = one.parameters.named_children if one.parameters is not None else []
+        found = tuple(self.span(child) for child in listed if child.type != "comment")
+        return found if len(found) == len(values) else ()
 
     def _sole_object(self, one: Declared, node: Node, value: Node) -> bool:
         """A local smart pointer that alone owns an object, from its declaration on until the end of the scope: the
@@ -740,11 +747,16 @@ class Variables(Blocks):
             elements = (Addr(Index(var, Opaque(()))), Const("0"), Const("0"))
             self.emit(ir.Call("cudaHostRegister", elements, span, name_span, span.end, site))
 
-    def _sole_owner(self, one: Declared, values: tuple[Expr, ...]) -> Class | None:
+    def _sole_owner(self, one: Declared, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> Class | None:
         """The class of a smart pointer that is given its deleter here and of which no other owner is made."""
         written = [found for kind in self.file.index.meanings(one.type) if (found := owners.GIVEN.fullmatch(kind))]
-        deleter = self._deleter(values[1], one) if len(written) == 1 and len(values) == 2 else None
-        if deleter is None or self.file.index.class_of(one.type) is not None or not self._is_left_alone(one):
+        cls = self.file.index.class_of(one.type)
+        if len(written) != 1 or len(values) != 2 or (cls is not None and not cls.given):
+            return None
+        if not self._is_left_alone(one):
+            return None
+        deleter = self._deleter(self.as_called(one.node, values[1], spans[1] if len(spans) == 2 else None), one)
+        if deleter is None:
             return None
         described = f"{written[0][1]} {self.source.path} {self.name} {one.name}"
         return self.file.index.sole_owner(described, deleter, one.node.start_byte, written[0][1] == "shared_ptr")

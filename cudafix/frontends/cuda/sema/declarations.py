@@ -20,7 +20,7 @@ from cudafix.frontends.cuda.sema.lookup import Lookup, Names, Use
 from cudafix.frontends.cuda.sema.references import References
 from cudafix.frontends.cuda.sema.signatures import PARAMETER, qualifiers, signature
 from cudafix.frontends.cuda.sema.type_texts import SPECIFIERS, WORDS, elements, is_pointer, plain_name, text_of
-from cudafix.ir import GlobalVar, Opaque, Param, Span, found_as, template_arguments
+from cudafix.ir import DELETER, GlobalVar, Opaque, Param, Span, found_as, template_arguments
 from cudafix.models.api import Prototype
 from cudafix.models.number_types import is_floating, is_number
 from cudafix.models.types import is_plain, is_standard
@@ -55,6 +55,10 @@ _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
 _CONSTANTS = frozenset(("nullptr", "true", "false", "sizeof", "std", "numeric_limits", "max", "min"))
 _OWNS = re.compile(rb"\bunique_ptr\s*<\s*([\w:]+)\s*>")
 _OWNER = re.compile(r"(?:std::)?unique_ptr\s*<([^<>,]*)(?:,([^<>,]*))?>")
+_FUNCTION_POINTER = re.compile(
+    r"decltype\s*\(\s*&\s*[\w:]+\s*\)|decltype\s*\(\s*[\w:]+\s*\)\s*\*"
+    r"|[\w:*\s]+\(\s*\*\s*\)\s*\([\w:*\s]*\)"
+)
 _ENUMERATION = re.compile(  # of CUDA's libraries: what is only named there leads nowhere
     r"cudaDataType(?:_t)?|cudaMemcpyKind|cufftType(?:_t)?|curandRngType(?:_t)?"
     r"|cu(?:blas(?:Lt)?|dnn|sparse|solver)\w*(?:ComputeType|DataType|Operation|Algo|Mode|Type|Format|Order|Math)_t"
@@ -129,6 +133,7 @@ class Class:
     unseen: bool = False  # nothing is known of it but its name
     deleter: str = ""  # of a smart pointer: the function that is called with what it holds
     shared: bool = False  # of a smart pointer: other ones may own that too
+    given: bool = False  # of a smart pointer: the deleter is a pointer to a function, which each one has for itself
 
     def overlaid(self, name: str) -> list[str]:
         """The data members that share their memory with one."""
@@ -885,6 +890,8 @@ class Declarations:
             return self.owners.get(kind)
         if self.replaces_owners():
             return None
+        if is_given_its_deleter(kind):
+            return self._owner_that_is_given(kind)
         cls = self.class_of((written[2] or written[1]).strip())
         if cls is None or not (self._deletes(cls) if written[2] is None else self._is_deleter(cls)):
             return None
@@ -894,6 +901,16 @@ class Declarations:
             methods = {name, f"~{name}", "get", "release", "reset"}
             special = "operator()" if held else cls.destructor
             self.owners[name] = Class(name, methods=methods, start=cls.start, deleter=f"{cls.name}::{special}")
+        return self.owners[name]
+
+    def _owner_that_is_given(self, kind: str) -> Class:
+        """The class of a `std::unique_ptr` of this type, whose deleter is a pointer to a function. It can be made of no
+        other type of deleter without a conversion, so that two spellings of one type may be two classes.
+        """
+        name = "_".join(WORDS.findall(kind.removeprefix("std::")))
+        if name not in self.owners:
+            methods = {name, f"~{name}", "get", "release", "reset"}
+            self.owners[name] = Class(name, methods=methods, deleter=DELETER, given=True)
         return self.owners[name]
 
     def replaces_owners(self) -> bool:
@@ -1089,6 +1106,12 @@ def _arguments(text: bytes) -> Iterator[bytes]:
             if _NAMED.match(text, end):
                 continue  # a parameter of a function: `(int n, Buffer<T> &b)`
         yield match[1]
+
+
+def is_given_its_deleter(kind: str) -> bool:
+    """Whether a type is that of a `std::unique_ptr` whose deleter is a pointer to a function."""
+    written = _OWNER.fullmatch(kind)
+    return written is not None and _FUNCTION_POINTER.fullmatch((written[2] or "").strip()) is not None
 
 
 def are_alike(kinds: Collection[str]) -> bool:

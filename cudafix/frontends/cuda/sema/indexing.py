@@ -17,6 +17,7 @@ from cudafix.frontends.cuda.sema.declarations import (
     Declarations,
     Definition,
     are_alike,
+    is_given_its_deleter,
 )
 from cudafix.frontends.cuda.sema.declarators import (
     ASSIGNMENT,
@@ -72,6 +73,11 @@ _NAMESPACE = re.compile(r"\b(?!inline\b)[A-Za-z_]\w*")
 # `using X = …decltype(…)…;`: a type that may be any
 _MEASURED = re.compile(
     rb"\busing\s+(\w+)\s*=[^;]*\b(?:decltype|typeof)\b|\btypedef\b[^;]*\b(?:decltype|typeof)\b[^;]*?(\w+)\s*;"
+)
+# `using X = std::unique_ptr<T, decltype(&f)>;`: a smart pointer with a pointer to a function
+_NAMES_OF_OWNERS = re.compile(
+    rb"\busing\s+(\w+)\s*=\s*((?:std::)?unique_ptr\s*<[^;{}<>]*>)\s*;"
+    rb"|\btypedef\s+((?:std::)?unique_ptr\s*<[^;{}<>]*>)\s*(\w+)\s*;"
 )
 # a parameter of a template that may be a function: `template <auto F>`, `template <void (*F)(int *)>`
 _FUNCTION_PARAMETER = re.compile(
@@ -264,6 +270,12 @@ def index(
             found.aliases[name] = tuple(dict.fromkeys((*found.aliases.get(name, ()), meant)))
     for new, other_new in _MEASURED.findall(text):
         found.aliases[(new or other_new).decode("utf-8", "replace")] = ("decltype",)
+    for new, kind, other_kind, other_new in _NAMES_OF_OWNERS.findall(text):
+        meant = BLANKS.sub(b" ", kind or other_kind).decode("utf-8", "replace")
+        if is_given_its_deleter(meant):
+            name = (new or other_new).decode("utf-8", "replace")
+            known = (one for one in found.aliases.get(name, ()) if one != "decltype")
+            found.aliases[name] = tuple(dict.fromkeys((*known, meant)))
     for new, kind in _NAMESPACE_ALIASES.findall(text):
         found.opens(new.decode(), kind.decode("utf-8", "replace"))
     elsewhere = Counter(_TYPE_PARAMETER.findall(text))

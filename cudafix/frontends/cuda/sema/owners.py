@@ -1,5 +1,6 @@
 """Smart pointers with a deleter that is seen, as classes with the functions that the standard gives them: a
-`std::unique_ptr` with a functor or of an object that it deletes (C++17, 23.11.1.2 [unique.ptr.single]), and a local
+`std::unique_ptr` with a functor, with a pointer to a function, which is a part of each, or of an object that it deletes
+(C++17, 23.11.1.2 [unique.ptr.single]), and a local
 `std::unique_ptr` or `std::shared_ptr` that is given a function, a lambda or a functor where it is declared and of which
 no other owner is made (23.11.2.2.2 [util.smartptr.shared.dest]: then its end is the last owner's). What it holds stands
 in the object's own place, so that `*p`, `p[i]` and `p->x` read as they do for a pointer. That it holds nothing stays
@@ -16,11 +17,13 @@ from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda.sema.declarations import Class
-from cudafix.ir import NULL, Deref, Var
+from cudafix.ir import DELETER, NULL, Deref, Field, Var
 
 _HELD = Deref(Var("this"))
 _OLD = Var("%old")
 _NEW = Var("p")
+_CALLED = Var(DELETER)
+_OWN = Field(_HELD, DELETER)
 
 
 GIVEN = re.compile(r"(?:std::)?(shared_ptr|unique_ptr)\s*<.*>", re.DOTALL)
@@ -142,6 +145,9 @@ def _leaves_it(node: Node, text: bytes, uses: Uses) -> bool:
             return kind == "condition_clause"
 
 
+_CALLABLE = "void (*)(void *)"
+
+
 def functions(owner: Class, path: str) -> Iterator[ir.Function]:
     """The member functions of a smart pointer, each at an offset of its own in the file that names the type."""
     # a `std::shared_ptr` calls its deleter for a null pointer too, unless it is empty ([util.smartptr.shared.dest])
@@ -152,26 +158,34 @@ def functions(owner: Class, path: str) -> Iterator[ir.Function]:
 
     def made(number: int, name: str, params: tuple[ir.Param, ...], returns: str, *body: ir.Stmt) -> ir.Function:
         span = ir.Span(path, owner.start + number, owner.start + number)
-        kinds = {"%old": kind, "p": kind}
+        kinds = {"%old": kind, "p": kind, "by": _CALLABLE, DELETER: _CALLABLE}
         return ir.Function(f"{owner.name}::{name}", params, body, span, True, owner.name, kinds, (), returns)
 
     def assign(target: ir.Expr, value: ir.Expr) -> ir.Assign:
         return ir.Assign(target, value, ir.Span(path, owner.start, owner.start))
 
-    def delete(place: ir.Expr) -> ir.If:
+    def delete(place: ir.Expr) -> ir.Block:
         span = ir.Span(path, owner.start, owner.start)
         site = ir.Site(span, "", "", ";", blocked="a smart pointer calls its deleter")
         body: ir.Block = (ir.Call(owner.deleter, (place,), span, span, span.end, site),)
         if deleted[1]:
             end = ir.Call(owner.deleter, (), span, span, span.end, site, (), Deref(place))
             body = (end, ir.Call("operator delete", (place,), span, span, span.end, site))
-        return ir.If(ir.Test(known, place, "it holds something"), body, (), span)
+        holds = ir.If(ir.Test(known, place, "it holds something"), body, (), span)
+        return (assign(_CALLED, _OWN), holds) if owner.given else (holds,)
 
     def give(value: ir.Expr) -> ir.Return:
         return ir.Return(value, ir.Span(path, owner.start, owner.start))
 
-    yield made(0, owner.constructor, (given,), "void", assign(_HELD, _NEW))
-    yield made(1, owner.destructor, (), "void", assign(_OLD, _HELD), delete(_OLD))
+    def holds(value: ir.Expr) -> ir.Block:
+        """What it holds becomes another pointer; the deleter stays."""
+        kept = assign(_HELD, value)
+        return (assign(_CALLED, _OWN), kept, assign(_OWN, _CALLED)) if owner.given else (kept,)
+
+    by = ir.Param("by", _CALLABLE, optional=True)
+    params, takes = ((given, by), (assign(_OWN, Var("by")),)) if owner.given else ((given,), ())
+    yield made(0, owner.constructor, params, "void", assign(_HELD, _NEW), *takes)
+    yield made(1, owner.destructor, (), "void", assign(_OLD, _HELD), *delete(_OLD))
     yield made(2, "get", (), "void *", give(_HELD))
-    yield made(3, "release", (), "void *", assign(_OLD, _HELD), assign(_HELD, NULL), give(_OLD))
-    yield made(4, "reset", (given,), "void", assign(_OLD, _HELD), assign(_HELD, _NEW), delete(_OLD))
+    yield made(3, "release", (), "void *", assign(_OLD, _HELD), *holds(NULL), give(_OLD))
+    yield made(4, "reset", (given,), "void", assign(_OLD, _HELD), *holds(_NEW), *delete(_OLD))

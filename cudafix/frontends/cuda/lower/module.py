@@ -105,7 +105,6 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     functions += [lower_defaults(file, one, source) for one in found.evaluating]
     file.begin(root)
     functions += _implicit(file, source, root)
-    functions += _of_smart_pointers(found, functions, parsed.path)
     registered = _registered(file, hosts, parsed)
     arguments = {word.decode().rpartition("::")[2] for word in _TEMPLATE_ARGUMENT.findall(text)} & file.hosts.keys()
     at = found.initializers[0][1].start_byte if found.initializers else 0
@@ -113,6 +112,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     functions += file.functions
     _apply_attributes(functions, parsed)
     functions += made
+    functions += _of_smart_pointers(found, functions, parsed.path)
     included = [at for at, directive in parsed.between if directive == "#include"]
     kernels, device, scopes = summarize(root, text, parsed.path, found, parsed.macros_in, included)
     if parsed.too_many_configurations:

@@ -79,6 +79,7 @@ _NAMES_OF_OWNERS = re.compile(
     rb"\busing\s+(\w+)\s*=\s*((?:std::)?unique_ptr\s*<[^;{}<>]*>)\s*;"
     rb"|\btypedef\s+((?:std::)?unique_ptr\s*<[^;{}<>]*>)\s*(\w+)\s*;"
 )
+_OWNS_ALONE = re.compile(r"(?:std::)?unique_ptr\s*<[^;{}]*>")
 # a parameter of a template that may be a function: `template <auto F>`, `template <void (*F)(int *)>`
 _FUNCTION_PARAMETER = re.compile(
     rb"\btemplate\s*<(?=[^;{}]*?[<,]?\s*(?:auto\s*(?:\.\.\.\s*)?(\w+)\s*[,>=]|[^;{},]*\(\s*[*&]\s*(\w+)\s*\)\s*\())"
@@ -672,7 +673,29 @@ def _result(found: Declarations, one: Declared, declarator: Node, text: bytes) -
         for child in declarator.named_children:
             if child.type == "trailing_return_type":
                 return found.references.written_out(text_of(child, text).removeprefix("->").strip())
+    if one.type == "auto":
+        return _owner_in(declarator, text) or one.type
     return one.type
+
+
+def _owner_in(declarator: Node, text: bytes) -> str:
+    """The type of the smart pointers that all statements `return std::unique_ptr<T, D>(p);` of a function make, which
+    is what it returns (C++17, 10.1.7.4.1 [dcl.type.auto.deduct] 4); empty if they make something else.
+    """
+    definition = declarator.parent
+    body = definition.child_by_field_name("body") if definition is not None else None
+    stack, kinds = [body] if body is not None else [], set[str]()
+    while stack:
+        node = stack.pop()
+        if node.type == "return_statement":
+            value = next((child for child in node.named_children if child.type != "comment"), None)
+            named = "function" if value is not None and value.type == "call_expression" else "type"
+            made = value.child_by_field_name(named) if value is not None else None
+            kinds.add(text_of(made, text) if made is not None else "")
+        elif node.type != "lambda_expression" and node.type not in CLASS_NODES:
+            stack += node.children
+    kind = kinds.pop() if len(kinds) == 1 else ""
+    return kind if _OWNS_ALONE.fullmatch(kind) is not None else ""
 
 
 def _function(

@@ -230,7 +230,7 @@ class Program:
 
     def is_owner(self, kind: str) -> bool:
         """Whether a type is a smart pointer or a vector of which each use and each end is lowered, in all files."""
-        if kind.endswith(f", {ir.ENDED}>"):
+        if kind.removesuffix(" &").endswith(f", {ir.ENDED}>"):
             return True
         found = _OWNER.fullmatch(kind)
         return found is not None and self.kept("owned", self._owned).get(last(found[1]), False)

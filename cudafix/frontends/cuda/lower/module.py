@@ -118,7 +118,8 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     if parsed.too_many_configurations:
         for function in functions:
             _too_many(function, parsed)
-    assigned, ended = _given_to_templates(found, parsed, file.owned - file.handed_on)
+    owned = file.owned.union(_referred_to(root, found, text)) - file.handed_on
+    assigned, ended = _given_to_templates(found, parsed, owned)
     unique = {variable.name: variable for variable in (*found.globals.values(), *file.statics)}
     for function in functions:
         kinds = {name: element_type(kind) for name, kind in function.types.items()}
@@ -232,6 +233,28 @@ def _given_to_templates(
     for start, end in owned:
         text = text[:start] + b" " * (end - start) + text[end:]
     return found.template_arguments([text, *others])
+
+
+def _referred_to(root: Node, found: Declarations, text: bytes) -> Iterator[tuple[int, int]]:
+    """The types of the vectors of objects that a file says its functions refer to, where it only declares them: that
+    makes no objects, and where a function is defined, it says what it does with them.
+    """
+    stack = [root] if b"vector" in text and (found.classes or found.visible is not None) else []
+    while stack:
+        node = stack.pop()
+        if node.type in ("function_definition", "lambda_expression", "template_declaration"):
+            inner = node.child_by_field_name("body")
+            stack += [inner] if inner is not None and node.type != "template_declaration" else []
+            continue
+        stack += node.children
+        kind, inner = node.child_by_field_name("type"), node.child_by_field_name("declarator")
+        if node.type != "parameter_declaration" or kind is None or inner is None:
+            continue
+        row = owners.ROW.fullmatch(text[kind.start_byte : kind.end_byte].decode("utf-8", "replace"))
+        if row is not None and inner.type.endswith("reference_declarator") and inner.children[0].type == "&":
+            cls = found.class_of(row[1].strip())
+            if cls is not None and found.has(cls, cls.destructor):
+                yield kind.start_byte, kind.end_byte
 
 
 def _with_macros(parsed: Parsed) -> list[bytes]:

@@ -123,7 +123,13 @@ class Objects(Expressions):
     def initialize_as(self, node: Node, place: Expr, kind: str, value: Expr) -> None:
         raise NotImplementedError
 
-    def make_row(self, node: Node, place: Var) -> None:
+    def make_row(self, node: Node, place: Expr, cls: Class) -> None:
+        raise NotImplementedError
+
+    def filled(self, place: Expr) -> Node | None:
+        raise NotImplementedError
+
+    def row_lent(self, param: Param) -> Class | None:
         raise NotImplementedError
 
     def fill_members(
@@ -224,6 +230,7 @@ class Objects(Expressions):
         at = node.parent if node.type == "initializer_list" and node.parent is not None else node
         for number, (child, value) in enumerate(zip(nodes or [at] * len(values), values, strict=False)):
             params = index.parameters_at(callee.rpartition("::")[2], number, len(values)) or []
+            self._lends(value, params)
             kinds = {p.type for p in params}
             for kind in kinds:
                 self.copied(child, kind, self.listed.get(child.id, (value,)))
@@ -258,6 +265,14 @@ class Objects(Expressions):
             if not by_value:
                 self._ends(child, receiver, classes[0])
         return tuple(given)
+
+    def _lends(self, value: Expr, params: list[Param]) -> None:
+        """A function gets a vector to fill; where it is none that is there, one is made of what stands there."""
+        for element in filter(None, map(self.row_lent, params)):
+            if not isinstance(value, Var | Field | Index | Deref):
+                self.file.deduced.add(element.constructor)
+        if any(param.by_reference for param in params):
+            self.filled(value)
 
     def _converted_for(self, node: Node, callee: str, params: list[Param], value: Expr) -> Expr:
         """What a function gets that takes objects, and is given something else."""

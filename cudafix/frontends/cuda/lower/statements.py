@@ -639,7 +639,10 @@ class Statements(Loops):
         listed = tuple((p if p.name else p._replace(name=f"%parameter {n}"), at) for n, (p, at) in enumerate(params))
         for param, at in listed:
             if param.type != "...":
-                var = self.declare(param.name, param.type, at, param.by_reference)
+                row = self.lent_row(param, at)
+                var = self.declare(param.name, row or param.type, at, param.by_reference)
+                if row and (element := self.row_lent(param)) is not None:
+                    self.rows[var.name] = element
                 cls = self.file.index.ending(param.type)
                 if cls is not None and not param.by_reference:
                     self.scopes[-1].destroyed.append((var, cls, ""))

@@ -10,7 +10,7 @@ possible wherever it ends, unless `new` made that, so that no order is built on 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -77,9 +77,12 @@ IN_AN_ARRAY = Uses(frozenset("size empty front back".split()), subscripts=True, 
 """Of an array, which is an aggregate of its elements ([array])."""
 
 
-def makes_no_other(name: bytes, declaration: Node, text: bytes, uses: Uses = HELD) -> bool:
+def makes_no_other(
+    name: bytes, declaration: Node, text: bytes, uses: Uses = HELD, is_lent: Callable[[Node], bool] = lambda _: False
+) -> bool:
     """Whether the function around a declaration does nothing else with the owner of this name, which could make
     another owner of what it holds, or let it end elsewhere. (Whatever else has this name there is asked for the same.)
+    `is_lent` says of an argument whether a function that is given it as a reference does nothing else with it either.
     """
     body: Node | None = declaration
     while body is not None and body.type not in ("function_definition", "lambda_expression"):
@@ -93,9 +96,19 @@ def makes_no_other(name: bytes, declaration: Node, text: bytes, uses: Uses = HEL
         said = not node.children and node.type != "field_identifier" and text[node.start_byte : node.end_byte] == name
         if said and node.type != "identifier":
             return False  # `T x(name)` reads as a function
-        if said and not _leaves_it(node, text, uses):
+        if said and not _leaves_it(node, text, uses) and not _is_only_lent(node, is_lent):
             return False
     return True
+
+
+def _is_only_lent(node: Node, is_lent: Callable[[Node], bool]) -> bool:
+    """Whether an expression that names an owner is an argument, in no lambda."""
+    around = node.parent
+    if around is None or around.type != "argument_list" or not is_lent(node):
+        return False
+    while around is not None and around.type not in ("function_definition", "lambda_expression"):
+        around = around.parent
+    return around is not None and around.type == "function_definition"
 
 
 def _leaves_it(node: Node, text: bytes, uses: Uses) -> bool:
@@ -112,6 +125,8 @@ def _leaves_it(node: Node, text: bytes, uses: Uses) -> bool:
     sign = text[operator.start_byte : operator.end_byte].decode() if operator is not None else ""
     if around.child_by_field_name("declarator") == node:
         return True  # the declaration, or one of another variable of this name
+    if around.type == "reference_declarator" and around.parent is not None:
+        return around.parent.type == "parameter_declaration"
     match around.type:
         case "field_expression":
             if sign == "->":

@@ -231,7 +231,8 @@ class Program:
     def is_owner(self, kind: str) -> bool:
         """Whether a type is a smart pointer or a vector of which each use and each end is lowered, in all files."""
         if kind.removesuffix(" &").endswith(f", {ir.ENDED}>"):
-            return True
+            of = last(ir.template_arguments(kind)[0])
+            return self.kept("owned", self._owned).get(f"{of}{ir.ENDED}", True)
         found = _OWNER.fullmatch(kind)
         return found is not None and self.kept("owned", self._owned).get(last(found[1]), False)
 

@@ -28,7 +28,7 @@ from cudafix.frontends.cuda.sema.names import (
     QUIET,
     UNEVALUATED,
 )
-from cudafix.frontends.cuda.sema.type_texts import WIDE, elements, is_pointer, plain_name, pointee, tidy
+from cudafix.frontends.cuda.sema.type_texts import IN_A_ROW, WIDE, elements, is_pointer, plain_name, pointee, tidy
 from cudafix.ir import NULL, Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
 from cudafix.models.constants import computes_a_number
 from cudafix.models.number_types import is_number
@@ -936,6 +936,9 @@ class Calls(Initializers):
     def row_at(self, place: Expr) -> Class | None:
         """The class of the elements of a vector whose elements end where that is lowered."""
         variable = place.base if isinstance(place, Deref) else place
+        if isinstance(place, Field):
+            element, count = elements(self.type_of(place))
+            return self.file.index.class_of(element) if count == IN_A_ROW else None
         return self.rows.get(variable.name) if isinstance(variable, Var) else None
 
     def _of_row(self, node: Node, name: str, place: Expr, cls: Class, arguments: Node | None) -> Expr:
@@ -945,7 +948,7 @@ class Calls(Initializers):
         values, spans = self.arguments(arguments)
         if name == "resize":
             if len(values) != 1 or not self._is_empty_yet(place, node):
-                return self.unknown("a vector that gets another size", node, (place, *values))
+                return self.row_let_go(node, "a vector that gets another size", cls, (place, *values))
             self.takes_size(node, place, values)
             self.make_row(node, place, cls)
             return Opaque(())

@@ -17,6 +17,7 @@ from cudafix.frontends.cuda.sema.declarations import NUMBER_OBJECT, Class
 from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT
 from cudafix.frontends.cuda.sema.names import ACTIVE_TYPES, COMPARING
 from cudafix.frontends.cuda.sema.type_texts import (
+    IN_A_ROW,
     SPECIFIERS,
     WORDS,
     element_type,
@@ -497,6 +498,8 @@ class Objects(Expressions):
             self.ending = [one for one in self.ending if one[0] != values[0]]  # they are one object
             self.emit(ir.Assign(receiver, values[0], self.span(node)))
             return
+        if own is cls and not is_pointer(self.type_of(values[0])) and not self.copies(cls):
+            self.takes_rows_over(node, cls, (receiver, *values))
         if own is cls and not is_pointer(self.type_of(values[0])) and (cls.copied or not self.copies(cls)):
             by_parts = self.collect(lambda: self._copy_by_parts(node, receiver, cls, values[0]))
             if not self.copies(cls):
@@ -572,6 +575,8 @@ class Objects(Expressions):
         """
         for name in cls.null:
             self.emit(ir.Assign(Field(place, name), NULL, span))
+        for name in cls.rows:
+            self.emit(ir.Assign(Field(Field(place, name), ir.SIZE), Const("0"), span))
         for name, part, count in self.file.index.parts(cls):
             if not count and not self.file.index.has(part, part.constructor):
                 self.start_null(span, Field(place, name) if name else place, part)
@@ -582,6 +587,9 @@ class Objects(Expressions):
         """
         for name, part, count in self.file.index.parts(cls) if not self.is_new(value) else ():
             to, source = (Field(place, name), Field(value, name)) if name else (place, value)
+            if count == IN_A_ROW:
+                self.row_let_go(node, "a vector of objects that is copied or moved", part, (to, source))
+                continue
             if part.deleter or not self.is_copied(part):
                 continue
             if self.depth > MAX_DEPTH:
@@ -804,6 +812,17 @@ class Objects(Expressions):
         self.file.let_go.add(cls.name)
         return self.unknown(why, node, values)
 
+    def row_let_go(self, node: Node, why: str, cls: Class, values: tuple[Expr, ...]) -> Expr:
+        """A vector of objects of a class is used in a way that is not known: some may be made, copied or ended."""
+        self.file.deduced.add(cls.constructor)
+        self.file.rows_let_go.add(cls.constructor)
+        return self.unknown(why, node, values)
+
+    def takes_rows_over(self, node: Node, cls: Class, values: tuple[Expr, ...]) -> None:
+        """An object is copied or moved, assigned or exchanged, with the vectors of objects that it may have."""
+        for element in self.file.index.rows_in(cls):
+            self.row_let_go(node, "vectors of objects that are copied or moved", element, values)
+
     def end_moves(self, node: Node) -> None:
         """What a statement has moved from, and nobody was seen to take over."""
         for place in self.given_away:
@@ -935,6 +954,8 @@ class Objects(Expressions):
         if cls.deleter:
             self._replaced(node, place, cls, right)
             return True
+        if ASSIGNMENT not in cls.methods:
+            self.takes_rows_over(node, cls, (place,))
         own = index.has(cls, ASSIGNMENT)
         if not own and not index.has(cls, cls.destructor):
             return False
@@ -1014,6 +1035,8 @@ class Objects(Expressions):
             )  # `std::shared_ptr<void>(new T)` ends the `T`
             if on_ranges and params is None:
                 owned = True  # a pointer to its elements is an iterator
+            if cls is not None:
+                self.takes_rows_over(node, cls, (value,))
             if cls is not None and (any(map(self._is_open, taken)) if params else owned):
                 self.file.deduced.add(cls.constructor)
             self.unwritten.add(cls.constructor if cls is not None else "")

@@ -19,7 +19,15 @@ from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT, Declared
 from cudafix.frontends.cuda.sema.lookup import Lookup, Names, Use
 from cudafix.frontends.cuda.sema.references import References
 from cudafix.frontends.cuda.sema.signatures import PARAMETER, qualifiers, signature
-from cudafix.frontends.cuda.sema.type_texts import SPECIFIERS, WORDS, elements, is_pointer, plain_name, text_of
+from cudafix.frontends.cuda.sema.type_texts import (
+    IN_A_ROW,
+    SPECIFIERS,
+    WORDS,
+    elements,
+    is_pointer,
+    plain_name,
+    text_of,
+)
 from cudafix.ir import DELETER, GlobalVar, Opaque, Param, Span, found_as, template_arguments
 from cudafix.models.api import Prototype
 from cudafix.models.number_types import is_floating, is_number
@@ -119,6 +127,8 @@ class Class:
     null: list[str] = field(default_factory=list)  # those that are null unless a constructor says otherwise
     extents: dict[str, str] = field(default_factory=dict)  # of the data members that are arrays, where it is written
     places: dict[str, tuple[int, int]] = field(default_factory=dict)  # where the data members are declared
+    # where the types of those are written that are vectors whose elements end where that is lowered
+    rows: dict[str, tuple[int, int]] = field(default_factory=dict)
     # of the data members that are in unions, through anonymous ones too: where each starts, and the member of it
     unions: dict[str, dict[int, int]] = field(default_factory=dict)
     defaulted: bool = False  # the compiler writes the constructor without parameters, beside others
@@ -984,6 +994,10 @@ class Declarations:
         cls = (self.class_of(kind) or self.unseen(kind)) if not is_pointer(kind) else None
         return cls if cls is not None and self.has(cls, cls.destructor) else None
 
+    def forget(self) -> None:
+        """Find out anew which constructors and destructors there are: members have got other types."""
+        self._made.clear()
+
     def has(self, cls: Class, special: str) -> bool:
         """Whether a class has a constructor, destructor or assignment, be it one that the compiler writes since a base
         or a member has one.
@@ -1042,6 +1056,13 @@ class Declarations:
                     count = cls.extents.get(name) or f"?@{cls.start}"
                 found.append((name, member, count))
         return found
+
+    def rows_in(self, cls: Class) -> Iterator[Class]:
+        """The classes of the objects in vectors of an object of a class, where these end where that is lowered."""
+        for _, part, count in self.parts(cls):
+            if count == IN_A_ROW:
+                yield part
+            yield from self.rows_in(part)
 
     def _part(self, kind: str, cls: Class) -> Class | None:
         """The class of a base or a member of a class, be it seen or not."""

@@ -10,7 +10,7 @@ possible wherever it ends, unless `new` made that, so that no order is built on 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -99,6 +99,31 @@ def makes_no_other(
         if said and not _leaves_it(node, text, uses) and not _is_only_lent(node, is_lent):
             return False
     return True
+
+
+def leave_them(names: Collection[str], root: Node, text: bytes, uses: Uses) -> set[str]:
+    """The data members among these names with which a file does nothing else. (Whatever else has a name there is asked
+    for the same.)
+    """
+    left, stack = set(names), [root]
+    while stack:
+        node = stack.pop()
+        stack += node.children
+        said = "" if node.children else text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+        if said in left and not _is_harmless(node, text, uses):
+            left.discard(said)
+    return left
+
+
+def _is_harmless(node: Node, text: bytes, uses: Uses) -> bool:
+    around = node.parent
+    if node.type == "identifier" or around is None:
+        return node.type == "identifier" and _leaves_it(node, text, uses)
+    if node.type != "field_identifier":
+        return False
+    if around.type == "field_expression" and around.child_by_field_name("field") == node:
+        return _leaves_it(around, text, uses)
+    return around.type == "field_declaration"
 
 
 def _is_only_lent(node: Node, is_lent: Callable[[Node], bool]) -> bool:

@@ -231,8 +231,10 @@ class Program:
     def is_owner(self, kind: str) -> bool:
         """Whether a type is a smart pointer or a vector of which each use and each end is lowered, in all files."""
         if kind.removesuffix(" &").endswith(f", {ir.ENDED}>"):
-            of = last(ir.template_arguments(kind)[0])
-            return self.kept("owned", self._owned).get(f"{of}{ir.ENDED}", True)
+            of, owned = last(ir.template_arguments(kind)[0]), self.kept("owned", self._owned)
+            if "<" in of:  # a smart pointer: any of them may be meant
+                return not any(one.endswith(ir.ENDED) and not lowered for one, lowered in owned.items())
+            return owned.get(f"{of}{ir.ENDED}", True)
         found = _OWNER.fullmatch(kind)
         return found is not None and self.kept("owned", self._owned).get(last(found[1]), False)
 

@@ -71,6 +71,8 @@ STAYS = {
         int main() { std::vector<U> v; v.emplace_back(make(4)); k<<<1, 1>>>(v[0].get()); unseen(v); }""",
     "in a lambda": "int main() { U u = make(4); auto f = [v = std::move(u)] { k<<<1, 1>>>(v.get()); }; f(); }",
     "in a pair": "int main() { U u = make(4); auto p = std::make_pair(std::move(u), 1); k<<<1, 1>>>(p.first.get()); }",
+    "assigned through a tuple of references": """#include <tuple>
+        int main() { U u = make(4); int n; k<<<1, 1>>>(u.get()); std::tie(u, n) = std::make_tuple(U(), 1); }""",
     "in a shared pointer": """int main() {
         U u = make(4); std::shared_ptr<float> s = std::move(u); k<<<1, 1>>>(s.get()); }""",
     "in a template": """template <class T> void hold(T t) { k<<<1, 1>>>(t.get()); }

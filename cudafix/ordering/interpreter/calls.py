@@ -1330,6 +1330,8 @@ def _led_to_by_members(program: Program) -> dict[str, set[str]]:
 
 def said(call: ir.Call) -> str:
     """What a call calls, in words."""
+    if call.callee == ir.DELETER:
+        return "the deleter of a smart pointer"
     names = (_OF_OPERATOR.sub("operator ", name) for name in ir.names_of(call.callee))
     return "` or `".join(names).removeprefix("::")
 

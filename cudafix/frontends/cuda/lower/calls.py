@@ -601,6 +601,8 @@ class Calls(Initializers):
     def _referring(self, node: Node, arguments: Node) -> Expr:
         """`std::ref(x)`, `std::tie(x, y)`: an object that keeps where these are."""
         values, _ = self.arguments(arguments)
+        for value in values:
+            self.hands_on(node, value)
         self.hands_over(node, "std::ref", values)
         return self.kept_references(node, values)
 

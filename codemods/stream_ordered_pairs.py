@@ -6,6 +6,7 @@ Rewrites an allocation and every free that may meet it, together, to the stream-
 stream that uses the buffer, else the stream of the first use, else the legacy default stream `0`. `stream` in the
 configuration says what the stream is called, as in `"ctx.stream()"`. Where the proof needs it, an event wait or a
 stream synchronization is inserted, in the code's own error-check macro and indentation.
+Where `cudaFree` itself is the deleter of a smart pointer, a lambda that calls `cudaFreeAsync` takes its place.
 
 With `pools = "fallback"` in the configuration the calls are those of small functions that do without memory pools,
 which are defined in front of what uses them. `wrappers = { malloc = "mem::allocate", free = "mem::release" }` has
@@ -58,11 +59,12 @@ assumption and is applied only with `--unsafe`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from cudafix.codemod import Codemod
 from cudafix.findings import Edit
 from cudafix.ir import Call
+from cudafix.rewrite.naming import spelled
 from cudafix.rewrite.statements import Names
 
 CODEMOD = Codemod(
@@ -71,11 +73,18 @@ CODEMOD = Codemod(
 )
 
 
-def edits(call: Call, stream: str, data: bytes, wrapper: str = "", untyped: bool = False) -> list[Edit]:
+def edits(
+    call: Call, stream: str, data: bytes, wrapper: str = "", untyped: bool = False, in_front: Sequence[str] = ()
+) -> list[Edit]:
     """The call in its stream-ordered form: `Async` after the name if it is missing, or the name of a `wrapper` in its
-    place; the stream as the last argument. To an `untyped` one the address of a pointer is given as a `void **`.
+    place; the stream as the last argument. To an `untyped` one the address of a pointer is given as a `void **`. Where
+    the text has only the name of the function, a lambda that does it, behind the statements `in_front`.
     """
     name, path = call.name_span, call.span.path
+    if call.site.named:
+        given = spelled(call.args[0])
+        body = " ".join((*in_front, f"return {wrapper or 'cudaFreeAsync'}({given}, {stream});"))
+        return [Edit(path, name.start, name.end, f"[](void *{given}) {{ {body} }}".encode())]
     start = data.rfind(call.callee.encode(), name.start, name.end)
     at = start + len(call.callee)
     close = call.arg_spans[-1].end if call.arg_spans else call.close

@@ -252,12 +252,13 @@ REFUSALS: dict[str, Page] = {
     ),
     "deleter": Page(
         "the pointer is freed by a deleter or a destructor of a smart pointer",
-        "Where a smart pointer is copied, or its deleter is a value, no statement says where the memory is freed. "
-        "A `cudaFree` used as a value, as in `std::unique_ptr<float, decltype(&cudaFree)>`, has no stream to give "
-        "`cudaFreeAsync`, which does not compile with one argument.",
+        "Where a smart pointer is copied, or its deleter is a value that is not known, no statement says where the "
+        "memory is freed. The last of the owners that a `std::shared_ptr` has calls the deleter "
+        "([util.smartptr.shared.dest]), and which one that is depends on how the program runs.",
         "Use a `std::unique_ptr` whose deleter is a class, `struct Free { void operator()(void *p) const "
-        "{ cudaFree(p); } };`: where it runs is known. So it is for a local smart pointer that is given a function, a "
-        "lambda without captures or an object of a class without members, and of which no other owner is made.",
+        "{ cudaFree(p); } };`, or a pointer to a function, as in `std::unique_ptr<float, decltype(&cudaFree)>`: where "
+        "it runs is known. So it is for a local `std::shared_ptr` that is given a function, a lambda without captures "
+        "or an object of a class without members, and of which no other owner is made.",
     ),
     "foreign_allocator": Page(
         "the memory of arrays comes from an allocator of the program's own",

@@ -17,6 +17,7 @@ from cudafix.models.api import Defined, Prototype
 
 T = TypeVar("T")
 
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _OWNER = re.compile(r"(?:const )?(?:std::)?unique_ptr\s*<\s*([\w:]+)\s*>(?: &)?")
 
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
@@ -209,6 +210,8 @@ class Program:
         """The functions that a call in a method of `cls` may reach, whatever the class of the object is: `part->run()`
         in a method `run` is no call of itself.
         """
+        if call.callee == ir.DELETER:
+            return self.kept("deleters", self._deleters)
         found = self.resolve(call.callee, len(call.args), call.span.path, cls)
         if call.receiver is None or "::" in call.callee:
             return [*found, *self.derived_ends(call.callee)]
@@ -216,10 +219,32 @@ class Program:
         others = (f for f in self._functions.get(call.callee, ()) if f.cls is not None and (f.bases or not of_this))
         return list(dict.fromkeys((*found, *others)))
 
+    def functions_that_are_values(self) -> list[tuple[str, str]]:
+        """The names of functions that are stored, or given to somebody or to a template, with the files of these."""
+        return self.kept("functions that are values", self._functions_that_are_values)
+
+    def _functions_that_are_values(self) -> list[tuple[str, str]]:
+        names: dict[tuple[str, str], None] = {}
+        for function in self.functions():
+            words = [word for kind in function.types.values() for word in _WORD.findall(kind.partition("<")[2])]
+            for stmt in ir.walk(function.body):
+                words += [expr.name for expr in ir.values_in(stmt) if isinstance(expr, ir.FuncRef)]
+                words += _WORD.findall(stmt.template_args) if isinstance(stmt, ir.Call) else ()
+            names.update(((word, function.span.path), None) for word in words)
+        return [(name, path) for name, path in names if self.resolve(name, 0, path)]
+
+    def _deleters(self) -> list[ir.Function]:
+        """What a deleter may be that is a pointer to a function."""
+        named = self.functions_that_are_values()
+        return list(dict.fromkeys(f for name, path in named for f in self.resolve(name, 1, path)))
+
     def is_owner(self, kind: str) -> bool:
         """Whether a type is a smart pointer or a vector of which each use and each end is lowered, in all files."""
-        if kind.endswith(f", {ir.ENDED}>"):
-            return True
+        if kind.removesuffix(" &").endswith(f", {ir.ENDED}>"):
+            of, owned = last(ir.template_arguments(kind)[0]), self.kept("owned", self._owned)
+            if "<" in of:  # a smart pointer: any of them may be meant
+                return not any(one.endswith(ir.ENDED) and not lowered for one, lowered in owned.items())
+            return owned.get(f"{of}{ir.ENDED}", True)
         found = _OWNER.fullmatch(kind)
         return found is not None and self.kept("owned", self._owned).get(last(found[1]), False)
 

@@ -11,6 +11,10 @@ MOVES, COPIES = "the vector moves its elements", "the vector moves or copies its
 """The texts of tests behind which a vector gets other memory: each element ends when another one is made of it."""
 ENDED = "%ended"
 """In the type of a vector, behind that of its elements: each of these ends where the function says so."""
+DELETER = "%deleter"
+"""A field of a smart pointer whose deleter is a pointer to a function: that pointer, and the variable that it is called
+by. It may be any function of the program that is used as a value.
+"""
 SIZE = "<size>"
 """A field of a container of C++: how many elements it has, where that is known. It is only found out for those whose
 elements may be addresses or handles.

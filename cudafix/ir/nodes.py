@@ -33,6 +33,8 @@ class Site:
     may. `continuation` is true inside the body of a multi-line macro, where every inserted line must end in a
     backslash. `fixed` says why not even the text of the call may change (its name is pasted together, another file's
     macro holds it). Of a statement in the body of a macro, `use` is the statement of the function that uses the macro.
+    `named` is true where the text has only the name of the function, as a value: what is written there is a lambda, in
+    which the call and what is inserted in front of it stand.
     """
 
     span: Span
@@ -45,6 +47,7 @@ class Site:
     blocked: str | None = None
     fixed: str | None = None
     use: Site | None = None
+    named: bool = False
 
 
 class Var(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from cudafix import ir
 from cudafix.codemods import (
@@ -33,8 +33,16 @@ class CudaWriter:
     def stream(self, name: StreamName) -> str:
         return name.text
 
-    def moved(self, call: ir.Call, stream: StreamName, data: bytes, wrapper: Callee | None = None) -> list[Edit]:
-        edits: list[Edit] = stream_ordered_pairs.edits(call, stream.text, data, *(wrapper or ()))
+    def moved(
+        self,
+        call: ir.Call,
+        stream: StreamName,
+        data: bytes,
+        wrapper: Callee | None = None,
+        in_front: Sequence[str] = (),
+    ) -> list[Edit]:
+        name, untyped = wrapper or ("", False)
+        edits: list[Edit] = stream_ordered_pairs.edits(call, stream.text, data, name, untyped, in_front)
         return edits
 
     def wait(self, site: ir.Site, waiter: StreamName, awaited: StreamName, unit: str) -> list[str]:
@@ -109,7 +117,14 @@ class PythonWriter:
         """How a statement names a stream."""
         return "0" if name.text == "0" else spelled(name.expr)
 
-    def moved(self, call: ir.Call, stream: StreamName, data: bytes, wrapper: Callee | None = None) -> list[Edit]:
+    def moved(
+        self,
+        call: ir.Call,
+        stream: StreamName,
+        data: bytes,
+        wrapper: Callee | None = None,
+        in_front: Sequence[str] = (),
+    ) -> list[Edit]:
         """The call in its stream-ordered form."""
         assert wrapper is None
         edits: list[Edit] = python_stream_ordered_pairs.edits(call, self.stream(stream), data)

@@ -150,7 +150,9 @@ def _name(program: Program, method: str, member: str) -> str:
 
 
 def _may_insert(stmt: ir.Stmt) -> bool:
-    return isinstance(stmt, ir.Call | ir.Launch) and stmt.site.blocked is None and stmt.site.fixed is None
+    if not isinstance(stmt, ir.Call | ir.Launch) or stmt.site.named:
+        return False
+    return stmt.site.blocked is None and stmt.site.fixed is None
 
 
 def _first(constructor: ir.Function, plain: str) -> ir.Stmt | None:

@@ -136,14 +136,15 @@ class Rewriter:
         if self.wrapping is not None:
             self.wrapping.forget()
         moving = plan.moving()
+        lines, owners = self._inserted_lines(plan)
         for group in moving:
             for key, site in group.sites():
-                self.of_group[id(group)] += self._moved(site.call, group.streams[key])
+                _, inside = lines.pop((key, False), (None, [])) if site.call.site.named else (None, [])
+                self.of_group[id(group)] += self._moved(site.call, group.streams[key], inside)
         for event in plan.events():
             declared = self._declared(event)
             for owner in {o for i, needed_by in plan.insertions.items() if i.event == event for o in needed_by}:
                 self.of_group[owner] += declared
-        lines, owners = self._inserted_lines(plan)
         set_ups = self._set_ups(moving)
         defined = self._defined(set_ups.values())
         for group in moving:  # in front of whatever else stands there
@@ -174,13 +175,15 @@ class Rewriter:
         if not set_up.owners:
             self.unset.append(self._unset(set_up, made))
 
-    def _moved(self, call: ir.Call, stream: StreamName) -> list[Edit]:
-        """The call in its stream-ordered form; nothing if that is what stands there."""
+    def _moved(self, call: ir.Call, stream: StreamName, in_front: Sequence[str]) -> list[Edit]:
+        """The call in its stream-ordered form, behind statements `in_front` where it is only named; nothing if that is
+        what stands there.
+        """
         path, at = call.span.path, call.span.start
         moved, data = moved_call(call, stream), self.files[path]
         wrapper = self.wrapping.callee((moved or call).callee, path, at) if self.wrapping is not None else None
         if moved is not None:
-            return self.writer(path).moved(call, stream, data, wrapper)
+            return self.writer(path).moved(call, stream, data, wrapper, in_front)
         start = data.rfind(call.callee.encode(), call.name_span.start, call.name_span.end)
         if wrapper is None or start < 0:
             return []

@@ -301,8 +301,12 @@ class Repair:
         return self._refuse(v, _REFUSAL.get(v.kind, "out_of_order"))
 
     def _may_stand(self, insertion: Insertion, at: ir.Call | ir.Launch) -> bool:
-        """Whether something can be written there: not in a function that could not be read as a whole."""
+        """Whether something can be written there: not in a function that could not be read as a whole, and where a
+        function is only named in front of its call alone, with which that is written.
+        """
         path, start = insertion.anchor.path, insertion.anchor.start
+        if at.site.named and (insertion.after or not any(self._sites({insertion.anchor}))):
+            return False
         return at.site.blocked is None and not any(s.path == path and s.start <= start < s.end for s in self.unclear)
 
     def _candidates(self, v: Violation) -> Iterator[tuple[Insertion, ir.Call]]:
@@ -498,16 +502,21 @@ class Repair:
 
     def _bind(self) -> None:
         """Find the groups that lean on the order which other groups make between blocking streams by moving to the
-        legacy stream: they are written together.
+        legacy stream, or on what is written with their calls: they are written together.
         """
         moving = self.plan.moving()
+        for insertion, needed_by in self.plan.insertions.items():
+            at = self.plan.anchors[insertion.anchor]
+            if not isinstance(at, Behind) and at.site.named:
+                with_it = needed_by | {id(group) for group, _, _ in self._sites({insertion.anchor})}
+                self.plan.bound |= with_it if len(with_it) > 1 else set()
         legacy = {id(group) for group in moving if DEFAULT in group.streams.values()}
         if len(moving) > 1 and legacy and any(outcome.blocking for outcome in self.outcomes):
             overlay = self.plan.overlay()
             overlay.apart = True
             found = [v for v in self._found(overlay) if not v.is_assumed]
             if found:
-                self.plan.bound = legacy.union(*map(self._needing, found))
+                self.plan.bound |= legacy.union(*map(self._needing, found))
 
     def _lacks(self, group: Group, insertions: Sequence[Insertion]) -> bool:
         """Whether something of this group is out of order with these insertions alone."""

@@ -436,7 +436,7 @@ def _is_of_a_migration(
 
 def _statements(text: bytes) -> Iterator[Chunk]:
     """The statements of a text: what stands between semicolons, braces and the ends of directives."""
-    tokens = _without_streams(list(_tokens(text.decode("utf-8", "replace"))), _DROPS)
+    tokens = _named_again(_without_streams(list(_tokens(text.decode("utf-8", "replace"))), _DROPS))
     start = depth = 0
     for n, word in enumerate(tokens):
         depth += (word in "([") - (word in ")]")
@@ -498,6 +498,31 @@ def _without_streams(tokens: list[str], drops: Mapping[str, tuple[str, int]]) ->
                     tokens[at : end + 1] = [plain, *call[1:last], ")"]
                     continue
         out.append(word)
+        at += 1
+    return out
+
+
+def _named_again(tokens: list[str]) -> list[str]:
+    """The tokens with `cudaFree` where that is given as a value, or a lambda that calls it at its end: what else stands
+    in the lambda comes in front.
+    """
+    out: list[str] = []
+    begins = at = 0  # where the statement begins
+    while at < len(tokens):
+        named = tokens[at + 5] if tokens[at : at + 5] == ["[", "]", "(", "void", "*"] else ""
+        end = _end(tokens, at + 7) if named and tokens[at + 6 : at + 8] == [")", "{"] else at
+        if end > at and tokens[end - 6 : end + 1] == ["return", "cudaFree", "(", named, ")", ";", "}"]:
+            out[begins:begins] = inside = tokens[at + 8 : end - 6]
+            begins += len(inside)
+            out.append("cudaFree")
+            at = end + 1
+            continue
+        if tokens[at] == "cudaFree":
+            while out[-2:-1] and out[-2] in "(,{&" and out[-1] in ("&", "::"):
+                out.pop()
+        out.append(tokens[at])
+        if tokens[at] in _SPLITS:
+            begins = len(out)
         at += 1
     return out
 

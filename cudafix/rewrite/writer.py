@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from cudafix import ir
@@ -36,8 +36,17 @@ class Writer(Protocol):
     def stream(self, name: StreamName) -> str:
         """How a statement names a stream."""
 
-    def moved(self, call: ir.Call, stream: StreamName, data: bytes, wrapper: Callee | None = None) -> list[Edit]:
-        """The call in its stream-ordered form; of a `wrapper`, if one is to be called."""
+    def moved(
+        self,
+        call: ir.Call,
+        stream: StreamName,
+        data: bytes,
+        wrapper: Callee | None = None,
+        in_front: Sequence[str] = (),
+    ) -> list[Edit]:
+        """The call in its stream-ordered form; of a `wrapper`, if one is to be called; behind statements `in_front`
+        where its function is only named.
+        """
 
     def wait(self, site: ir.Site, waiter: StreamName, awaited: StreamName, unit: str) -> list[str]:
         """`waiter` waits for what `awaited` has done so far."""

@@ -71,6 +71,8 @@ STAYS = {
         int main() { std::vector<U> v; v.emplace_back(make(4)); k<<<1, 1>>>(v[0].get()); unseen(v); }""",
     "in a lambda": "int main() { U u = make(4); auto f = [v = std::move(u)] { k<<<1, 1>>>(v.get()); }; f(); }",
     "in a pair": "int main() { U u = make(4); auto p = std::make_pair(std::move(u), 1); k<<<1, 1>>>(p.first.get()); }",
+    "assigned through a tuple of references": """#include <tuple>
+        int main() { U u = make(4); int n; k<<<1, 1>>>(u.get()); std::tie(u, n) = std::make_tuple(U(), 1); }""",
     "in a shared pointer": """int main() {
         U u = make(4); std::shared_ptr<float> s = std::move(u); k<<<1, 1>>>(s.get()); }""",
     "in a template": """template <class T> void hold(T t) { k<<<1, 1>>>(t.get()); }
@@ -104,6 +106,9 @@ ONE_OWNER = {
     "a unique pointer in braces": """int main() {
         std::unique_ptr<float, void (*)(float *)> u{block(4), [](float *p) { cudaFree(p); }};
         k<<<1, 1>>>(u.get()); }""",
+    "a shared pointer with `cudaFree` itself": "int main() { S s(block(4), cudaFree); k<<<1, 1>>>(s.get()); }",
+    "a unique pointer with the address of `cudaFree`": """int main() {
+        std::unique_ptr<float, decltype(&cudaFree)> s(block(4), &cudaFree); k<<<1, 1>>>(s.get()); }""",
     "two of one name": """int main() { { S s(block(4), give_back); k<<<1, 1>>>(s.get()); }
         { S s(block(8), Free()); k<<<1, 1>>>(s.get()); } }""",
 }
@@ -134,8 +139,6 @@ SHARED = {
     "a macro is given it": "KEEP_THIS(s); k<<<1, 1>>>(s.get());",
 }
 GIVEN = {
-    "`cudaFree` itself": "S s(block(4), cudaFree);",
-    "the address of `cudaFree`": "std::unique_ptr<float, decltype(&cudaFree)> s(block(4), &cudaFree);",
     "a lambda with captures": "int o = 0; S s(block(4), [o](float *p) { if (!o) cudaFree(p); });",
     "a lambda in a variable": "std::function<void(float *)> drop = [](float *p) { cudaFree(p); }; S s(block(4), drop);",
     "a function that is not seen": "S s(block(4), elsewhere);",

@@ -401,7 +401,20 @@ MODULES = [
     Case(
         "a deleter",
         "void f(float *p) { std::unique_ptr<float, decltype(&cudaFree)> u(p, cudaFree); }",
-        "function f(p: float *)\n  declare u: std::unique_ptr<float, decltype(&cudaFree)>\n  u = …(p, &cudaFree())\nreferences cudaFree\n",
+        "function f(p: float *)\n"
+        "  declare u: unique_ptr_a_cu_f_u_at_0\n"
+        "  u.unique_ptr_a_cu_f_u_at_0::unique_ptr_a_cu_f_u_at_0(p)\n"
+        "  u.unique_ptr_a_cu_f_u_at_0::~unique_ptr_a_cu_f_u_at_0()  [blocked: a destructor at the end of a scope]\n"
+        "function f::<lambda@68>(held: void *)\n"
+        "  %1 = cudaFree(held) checked\n"
+        "  return %1\n"
+        "function unique_ptr_a_cu_f_u_at_0::unique_ptr_a_cu_f_u_at_0(p: void * = nullptr)\n"
+        "  *this = p\n"
+        "function unique_ptr_a_cu_f_u_at_0::~unique_ptr_a_cu_f_u_at_0()\n"
+        "  %old = *this\n"
+        "  if held %old\n"
+        "    f::<lambda@68>(%old)  [blocked: a smart pointer calls its deleter]\n"
+        "references cudaFree\n",
     ),
     Case(
         "several host threads",

@@ -887,7 +887,7 @@ class Calls(Operations):
 
     def may_mean(self, arity: int) -> str:
         """A function that works on the device and is a value somewhere: a call of what is not known may mean it."""
-        names = self.program.kept("functions that are values", lambda: _functions_that_are_values(self.program))
+        names = self.program.functions_that_are_values()
         found = [f for name, path in names for f in self.program.resolve(name, arity, path) if len(f.params) == arity]
         if arity:  # the first argument may be the object of a method
             rest = (f for name, path in names for f in self.program.resolve(name, arity - 1, path))
@@ -1330,20 +1330,10 @@ def _led_to_by_members(program: Program) -> dict[str, set[str]]:
     return found
 
 
-def _functions_that_are_values(program: Program) -> list[tuple[str, str]]:
-    """The names of functions that are stored, or given to somebody or to a template, with the file where they are."""
-    names: dict[tuple[str, str], None] = {}
-    for function in program.functions():
-        words = [word for kind in function.types.values() for word in _WORD.findall(kind.partition("<")[2])]
-        for stmt in walk(function.body):
-            words += [expr.name for expr in ir.values_in(stmt) if isinstance(expr, ir.FuncRef)]
-            words += _WORD.findall(stmt.template_args) if isinstance(stmt, ir.Call) else ()
-        names.update(((word, function.span.path), None) for word in words)
-    return [(name, path) for name, path in names if program.resolve(name, 0, path)]
-
-
 def said(call: ir.Call) -> str:
     """What a call calls, in words."""
+    if call.callee == ir.DELETER:
+        return "the deleter of a smart pointer"
     names = (_OF_OPERATOR.sub("operator ", name) for name in ir.names_of(call.callee))
     return "` or `".join(names).removeprefix("::")
 

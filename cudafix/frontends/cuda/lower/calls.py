@@ -17,7 +17,7 @@ from cudafix.frontends.cuda.lower.terms import deref, is_temporary, matters, opa
 from cudafix.frontends.cuda.preprocess.macros import Macro, variadic_name
 from cudafix.frontends.cuda.preprocess.macros import words as words_in
 from cudafix.frontends.cuda.sema import sites
-from cudafix.frontends.cuda.sema.declarations import NUMBER_OBJECT
+from cudafix.frontends.cuda.sema.declarations import NUMBER_OBJECT, Class
 from cudafix.frontends.cuda.sema.names import (
     COMPARING,
     EVALUATES,
@@ -28,7 +28,7 @@ from cudafix.frontends.cuda.sema.names import (
     QUIET,
     UNEVALUATED,
 )
-from cudafix.frontends.cuda.sema.type_texts import WIDE, elements, is_pointer, plain_name, pointee, tidy
+from cudafix.frontends.cuda.sema.type_texts import IN_A_ROW, WIDE, elements, is_pointer, plain_name, pointee, tidy
 from cudafix.ir import NULL, Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
 from cudafix.models.constants import computes_a_number
 from cudafix.models.number_types import is_number
@@ -610,6 +610,8 @@ class Calls(Initializers):
     def _referring(self, node: Node, arguments: Node) -> Expr:
         """`std::ref(x)`, `std::tie(x, y)`: an object that keeps where these are."""
         values, _ = self.arguments(arguments)
+        for value in values:
+            self.hands_on(node, value)
         self.hands_over(node, "std::ref", values)
         return self.kept_references(node, values)
 
@@ -892,8 +894,8 @@ class Calls(Initializers):
             self.begin_unseen(node, receiver, kind)
         if not arrow and isinstance(receiver, Var) and receiver.name in self.owning and name == "get":
             return receiver
-        if not arrow and isinstance(receiver, Var) and receiver.name in self.rows and name in _FILLS_A_ROW:
-            return self._of_row(node, name, receiver, arguments)
+        if not arrow and name in _FILLS_A_ROW and (row := self.row_at(receiver)) is not None:
+            return self._of_row(node, name, receiver, row, arguments)
         if not arrow and isinstance(receiver, Var) and receiver.name in self.optional:
             return self._of_optional(node, name, receiver, arguments)
         if name in self.file.macros:
@@ -902,7 +904,7 @@ class Calls(Initializers):
         cls = self.file.index.class_of(kind) if kind else None
         if cls is not None and cls.deleter:
             values, _ = self.arguments(arguments)
-            element = isinstance(receiver, Index) and isinstance(receiver.base, Var) and receiver.base.name in self.rows
+            element = isinstance(receiver, Index) and self.row_at(receiver.base) is not None
             if name in cls.methods and not (name == "release" and element):  # which one is left empty, is not known
                 return self._of_owner(node, cls, name, values, receiver)
             return self.let_go(node, "a smart pointer that is handed on", cls, (receiver, *values))
@@ -973,18 +975,26 @@ class Calls(Initializers):
             self.takes_size(node, receiver, values)
         return result
 
-    def _of_row(self, node: Node, name: str, place: Var, arguments: Node | None) -> Expr:
-        """A method of a local vector that makes, moves or ends elements ([vector.capacity], [vector.modifiers])."""
-        cls, span = self.rows[place.name], self.span(node)
+    def row_at(self, place: Expr) -> Class | None:
+        """The class of the elements of a vector whose elements end where that is lowered."""
+        variable = place.base if isinstance(place, Deref) else place
+        if isinstance(place, Field):
+            element, count = elements(self.type_of(place))
+            return self.file.index.class_of(element) if count == IN_A_ROW else None
+        return self.rows.get(variable.name) if isinstance(variable, Var) else None
+
+    def _of_row(self, node: Node, name: str, place: Expr, cls: Class, arguments: Node | None) -> Expr:
+        """A method of a vector that makes, moves or ends elements ([vector.capacity], [vector.modifiers])."""
+        span = self.span(node)
         at = Span(span.path, span.end - 1, span.end - 1)
         values, spans = self.arguments(arguments)
         if name == "resize":
             if len(values) != 1 or not self._is_empty_yet(place, node):
-                return self.unknown("a vector that gets another size", node, (place, *values))
+                return self.row_let_go(node, "a vector that gets another size", cls, (place, *values))
             self.takes_size(node, place, values)
-            self.make_row(node, place)
+            self.make_row(node, place, cls)
             return Opaque(())
-        self.empty.pop(place.name, None)
+        self.filled(place)
         whole = self.within(span)
         unsaid = Site(at, "", "", ";", blocked="a vector ends what it holds")
 
@@ -1024,9 +1034,13 @@ class Calls(Initializers):
             self.emit(end(left))
         return Opaque(())
 
-    def _is_empty_yet(self, place: Var, node: Node) -> bool:
+    def filled(self, place: Expr) -> Node | None:
+        """Something may be put into a vector; its declaration, if nothing can have been before."""
+        return self.empty.pop(place.name, None) if isinstance(place, Var) else None
+
+    def _is_empty_yet(self, place: Expr, node: Node) -> bool:
         """Whether nothing can have been put into a local vector since its declaration; something is, now."""
-        declaration = self.empty.pop(place.name, None)
+        declaration = self.filled(place)
         around, block = node.parent, declaration.parent if declaration is not None else None
         while around is not None and around != block and not around.type.endswith(("for_statement", "for_range_loop")):
             if around.type in ("while_statement", "do_statement", "labeled_statement", "lambda_expression"):
@@ -1034,9 +1048,9 @@ class Calls(Initializers):
             around = around.parent
         return block is not None and around == block
 
-    def make_row(self, node: Node, place: Var) -> None:
+    def make_row(self, node: Node, place: Expr, cls: Class) -> None:
         """The elements of a vector of so many, each made without arguments ([vector.cons], [vector.capacity])."""
-        cls, span, index = self.rows[place.name], self.span(node), self.temporary("size_t")
+        span, index = self.span(node), self.temporary("size_t")
         element = Index(place, index)
         if self.file.index.has(cls, cls.constructor):
             at = Span(span.path, span.start, span.start)

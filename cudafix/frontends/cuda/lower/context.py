@@ -88,6 +88,7 @@ class File:
     deduced: set[str] = field(default_factory=set)  # the classes of objects that go where any type is taken
     owned: set[tuple[int, int]] = field(default_factory=set)  # types of containers of which all is lowered
     let_go: set[str] = field(default_factory=set)  # the smart pointers that may be used, or end, where nothing is seen
+    rows_let_go: set[str] = field(default_factory=set)  # the classes of objects in vectors of which that is true
     handed_on: set[tuple[int, int]] = field(default_factory=set)  # those that get objects made elsewhere after all
     bodies: dict[tuple[str, int, str, bytes, bool], tuple[Node, Source] | None] = field(default_factory=dict)
 

@@ -31,6 +31,7 @@ from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES
 from cudafix.frontends.cuda.lower.statements import Statements, lower_defaults, lower_function
 from cudafix.frontends.cuda.parse.source import Parsed
 from cudafix.frontends.cuda.preprocess.directives import scan
+from cudafix.frontends.cuda.preprocess.macros import Macro
 from cudafix.frontends.cuda.sema import owners, sites
 from cudafix.frontends.cuda.sema.declarations import DEFAULTED_DESTRUCTOR, Class, Declarations, Definition
 from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT
@@ -69,7 +70,70 @@ def declarations(parsed: Parsed, visible: Declarations | None = None) -> Declara
         if found.class_of(body.decode()) is not None:
             found.aliases.setdefault(name, (body.decode(),))
     found.macros = frozenset(name for name, macro in parsed.macros.items() if macro.params is None) - named.keys()
+    _find_rows(found, parsed)
     return found
+
+
+def _find_rows(found: Declarations, parsed: Parsed) -> None:
+    """The private data members that are vectors of objects with a destructor, where the file does nothing with one but
+    what is lowered (other files: see `_let_go`).
+    """
+    rows: list[tuple[Class, str, str, tuple[int, int]]] = []
+    for cls in {id(cls): cls for cls in found.classes.values()}.values() if b"vector" in parsed.text else ():
+        for name, kind in () if cls.templated else cls.fields.items():
+            start, end = cls.places.get(name, (0, 0))
+            row, written = owners.ROW.fullmatch(kind), _MEMBER.fullmatch(parsed.text, start, end)
+            element = found.class_of(row[1].strip(), cls.name) if row is not None else None
+            if row is None or written is None or element is None or name in cls.unions:
+                continue
+            if found.has(element, element.destructor) and _is_private(parsed.tree.root_node, start, end):
+                rows.append((cls, name, row[1].strip(), written.span(1)))
+    names = {name for _, name, _, _ in rows if not any(_names(macro, name) for macro in parsed.macros.values())}
+    left = owners.leave_them(names, parsed.tree.root_node, parsed.text, owners.IN_A_ROW) if names else set()
+    for cls, name, kind, place in rows:
+        if name in left:
+            cls.fields[name] = f"std::vector<{kind}, {ir.ENDED}>"
+            cls.rows[name] = place
+    if left:
+        found.forget()
+
+
+_MEMBER = re.compile(rb"(?:mutable\s+)?((?:std::)?vector\s*<[^;{}()]*>)\s*\w+\s*;")
+
+
+def _names(macro: Macro, name: str) -> bool:
+    return re.search(rb"\b%s\b" % name.encode(), macro.body) is not None
+
+
+def _is_private(root: Node, start: int, end: int) -> bool:
+    """Whether a member that is declared there can be named in its class alone, of which nobody is a friend."""
+    node = root.descendant_for_byte_range(start, end - 1)
+    while node is not None and node.type != "field_declaration":
+        node = node.parent
+    body = node.parent if node is not None else None
+    if node is None or body is None or body.parent is None:
+        return False
+    said = [b"private" if body.parent.type == "class_specifier" else b"public"]
+    for one in body.children:
+        if one.type == "friend_declaration":
+            return False
+        if one.type == "access_specifier" and one.end_byte <= node.start_byte:
+            said.append(one.text or b"")
+    return said[-1].startswith(b"private")
+
+
+def _let_go(found: Declarations, parsed: Parsed) -> Iterator[Class]:
+    """The classes of the objects in vectors that are members of classes of the headers, with which a file does more
+    than is lowered.
+    """
+    classes = found.visible.classes.values() if found.visible is not None else ()
+    rows = [(cls, name) for cls in classes for name in cls.rows]
+    hidden = {name for _, name in rows if any(_names(macro, name) for macro in parsed.macros.values())}
+    named = {name for _, name in rows if name.encode() in parsed.text} - hidden
+    left = owners.leave_them(named, parsed.tree.root_node, parsed.text, owners.IN_A_ROW) if named else set()
+    for cls, name in rows:
+        if name in hidden | named - left:
+            yield from (part for member, part, _ in found.parts(cls) if member == name)
 
 
 @room()
@@ -107,7 +171,6 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     functions += [lower_defaults(file, one, source) for one in found.evaluating]
     file.begin(root)
     functions += _implicit(file, source, root)
-    functions += _of_smart_pointers(found, functions, parsed.path)
     registered = _registered(file, hosts, parsed)
     arguments = {word.decode().rpartition("::")[2] for word in _TEMPLATE_ARGUMENT.findall(text)} & file.hosts.keys()
     at = found.initializers[0][1].start_byte if found.initializers else 0
@@ -115,14 +178,19 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     functions += file.functions
     _apply_attributes(functions, parsed)
     functions += made
+    functions += _of_smart_pointers(found, functions, parsed.path)
     included = [at for at, directive in parsed.between if directive == "#include"]
     kernels, device, scopes = summarize(root, text, parsed.path, found, parsed.macros_in, included)
     if parsed.too_many_configurations:
         for function in functions:
             _too_many(function, parsed)
-    assigned, ended = _given_to_templates(found, parsed, file.owned - file.handed_on)
     for name in found.of_threads:
         file.of_each_thread(found.globals[name].type)
+    let_go = {cls.constructor for cls in _let_go(found, parsed)}
+    file.deduced |= let_go
+    rows = (place for cls in found.classes.values() for place in cls.rows.values())
+    owned = file.owned.union(_referred_to(root, found, text), rows) - file.handed_on
+    assigned, ended = _given_to_templates(found, parsed, owned)
     unique = {variable.name: variable for variable in (*found.globals.values(), *file.statics)}
     for function in functions:
         kinds = {name: element_type(kind) for name, kind in function.types.items()}
@@ -180,7 +248,8 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         _declared_alone(found, defined),
         defined,
         ended_virtually=frozenset(cls.name for cls in found.classes.values() if cls.virtual),
-        owned=found.owned(text, file.let_go) if found.owners or b"unique_ptr" in text else {},
+        owned=(found.owned(text, file.let_go) if found.owners or b"unique_ptr" in text else {})
+        | {f"{name}{ir.ENDED}": False for name in let_go | file.rows_let_go},
     )
 
 
@@ -237,6 +306,28 @@ def _given_to_templates(
     for start, end in owned:
         text = text[:start] + b" " * (end - start) + text[end:]
     return found.template_arguments([text, *others])
+
+
+def _referred_to(root: Node, found: Declarations, text: bytes) -> Iterator[tuple[int, int]]:
+    """The types of the vectors of objects that a file says its functions refer to, where it only declares them: that
+    makes no objects, and where a function is defined, it says what it does with them.
+    """
+    stack = [root] if b"vector" in text and (found.classes or found.visible is not None) else []
+    while stack:
+        node = stack.pop()
+        if node.type in ("function_definition", "lambda_expression", "template_declaration"):
+            inner = node.child_by_field_name("body")
+            stack += [inner] if inner is not None and node.type != "template_declaration" else []
+            continue
+        stack += node.children
+        kind, inner = node.child_by_field_name("type"), node.child_by_field_name("declarator")
+        if node.type != "parameter_declaration" or kind is None or inner is None:
+            continue
+        row = owners.ROW.fullmatch(text[kind.start_byte : kind.end_byte].decode("utf-8", "replace"))
+        if row is not None and inner.type.endswith("reference_declarator") and inner.children[0].type == "&":
+            cls = found.class_of(row[1].strip())
+            if cls is not None and found.has(cls, cls.destructor):
+                yield kind.start_byte, kind.end_byte
 
 
 def _with_macros(parsed: Parsed) -> list[bytes]:

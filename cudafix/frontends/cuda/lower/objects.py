@@ -17,6 +17,7 @@ from cudafix.frontends.cuda.sema.declarations import NUMBER_OBJECT, Class
 from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT
 from cudafix.frontends.cuda.sema.names import ACTIVE_TYPES, COMPARING
 from cudafix.frontends.cuda.sema.type_texts import (
+    IN_A_ROW,
     SPECIFIERS,
     WORDS,
     element_type,
@@ -28,6 +29,7 @@ from cudafix.frontends.cuda.sema.type_texts import (
     tidy,
 )
 from cudafix.ir import (
+    DELETER,
     HANDLES,
     NULL,
     Addr,
@@ -58,6 +60,8 @@ _COMPARISONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>"))
 # the operators that a comparison is made of where its own is not declared (C++20)
 _REWRITTEN = {"!=": ("==",), **dict.fromkeys(("<", ">", "<=", ">="), ("<=>",))}
 _OWNS = frozenset(("shared_ptr", "unique_ptr", "reset"))
+_NAMED = re.compile(rb"&?\s*(?:::\s*)?([A-Za-z_]\w*)")
+_OF_A_MIGRATION = re.compile(rb"\[\]\(void \*held_*\) \{(?:[^{}]|\{[^{}]*\})*\}")
 # of values: an element that is a reference is a name of something else
 _MADE_EXPLICITLY = re.compile(r"(?:vector|array|deque|list|(?:unordered_)?(?:multi)?(?:map|set)|unique_ptr|thread)<")
 """The classes of the standard library of which no object is made by a conversion ([container.requirements])."""
@@ -121,7 +125,13 @@ class Objects(Expressions):
     def initialize_as(self, node: Node, place: Expr, kind: str, value: Expr) -> None:
         raise NotImplementedError
 
-    def make_row(self, node: Node, place: Var) -> None:
+    def make_row(self, node: Node, place: Expr, cls: Class) -> None:
+        raise NotImplementedError
+
+    def filled(self, place: Expr) -> Node | None:
+        raise NotImplementedError
+
+    def row_lent(self, param: Param) -> Class | None:
         raise NotImplementedError
 
     def fill_members(
@@ -222,6 +232,7 @@ class Objects(Expressions):
         at = node.parent if node.type == "initializer_list" and node.parent is not None else node
         for number, (child, value) in enumerate(zip(nodes or [at] * len(values), values, strict=False)):
             params = index.parameters_at(callee.rpartition("::")[2], number, len(values)) or []
+            self._lends(value, params)
             kinds = {p.type for p in params}
             for kind in kinds:
                 self.copied(child, kind, self.listed.get(child.id, (value,)))
@@ -256,6 +267,14 @@ class Objects(Expressions):
             if not by_value:
                 self._ends(child, receiver, classes[0])
         return tuple(given)
+
+    def _lends(self, value: Expr, params: list[Param]) -> None:
+        """A function gets a vector to fill; where it is none that is there, one is made of what stands there."""
+        for element in filter(None, map(self.row_lent, params)):
+            if not isinstance(value, Var | Field | Index | Deref):
+                self.file.deduced.add(element.constructor)
+        if any(param.by_reference for param in params):
+            self.filled(value)
 
     def _converted_for(self, node: Node, callee: str, params: list[Param], value: Expr) -> Expr:
         """What a function gets that takes objects, and is given something else."""
@@ -354,8 +373,9 @@ class Objects(Expressions):
             return value
         if any(child.type == "initializer_pair" for child in node.children):
             return self.unknown("an object whose class is not written", node)
-        made = self.temporary(cls.name)
-        self.build(node, made, cls, self.listed.get(node.id, ()))
+        made, values = self.temporary(cls.name), self.listed.get(node.id, ())
+        spans = tuple(self.span(child) for child in node.named_children if child.type != "comment")
+        self.build(node, made, cls, values, spans if len(spans) == len(values) else ())
         return made
 
     def for_any(self, node: Node, arguments: Node | None, values: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -486,13 +506,15 @@ class Objects(Expressions):
             self.hands_over(node, cls.constructor, values)
         own = index.class_of(self.type_of(values[0])) if len(values) == 1 else None
         if cls.deleter:
-            held = (self._released(node, values[0]),) if values and self.owner(values[0]) else values[:1]
+            held = self._held_by(node, cls, values, spans)
             self._of_owner(node, cls, cls.constructor, held, receiver)
             return
         if own is cls and not is_pointer(self.type_of(values[0])) and self.is_new(values[0]):
             self.ending = [one for one in self.ending if one[0] != values[0]]  # they are one object
             self.emit(ir.Assign(receiver, values[0], self.span(node)))
             return
+        if own is cls and not is_pointer(self.type_of(values[0])) and not self.copies(cls):
+            self.takes_rows_over(node, cls, (receiver, *values))
         if own is cls and not is_pointer(self.type_of(values[0])) and (cls.copied or not self.copies(cls)):
             by_parts = self.collect(lambda: self._copy_by_parts(node, receiver, cls, values[0]))
             if not self.copies(cls):
@@ -570,6 +592,8 @@ class Objects(Expressions):
         """
         for name in cls.null:
             self.emit(ir.Assign(Field(place, name), NULL, span))
+        for name in cls.rows:
+            self.emit(ir.Assign(Field(Field(place, name), ir.SIZE), Const("0"), span))
         for name, part, count in self.file.index.parts(cls):
             if not count and not self.file.index.has(part, part.constructor):
                 self.start_null(span, Field(place, name) if name else place, part)
@@ -580,6 +604,9 @@ class Objects(Expressions):
         """
         for name, part, count in self.file.index.parts(cls) if not self.is_new(value) else ():
             to, source = (Field(place, name), Field(value, name)) if name else (place, value)
+            if count == IN_A_ROW:
+                self.row_let_go(node, "a vector of objects that is copied or moved", part, (to, source))
+                continue
             if part.deleter or not self.is_copied(part):
                 continue
             if self.depth > MAX_DEPTH:
@@ -692,6 +719,44 @@ class Objects(Expressions):
         self.emit(ir.Call(f"{cls.name}::{name}", given, span, name_span, span.end, site, (), owner, result))
         return result if result is not None else Opaque(())
 
+    def _held_by(self, node: Node, cls: Class, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> tuple[Expr, ...]:
+        """What a smart pointer is made of: what it holds, and its deleter if that is its own."""
+        other = self.owner(values[0]) if values else None
+        if other is not None:  # it is moved from, deleter and all ([unique.ptr.single.ctor] 19)
+            own = (Field(values[0], DELETER),) if cls.given and other.given else ()
+            return (self._released(node, values[0]), *own)
+        if not cls.given or len(values) != 2:
+            return values[:1]
+        return values[0], self.as_called(node, values[1], spans[1] if len(spans) == 2 else None)
+
+    def as_called(self, node: Node, value: Expr, span: Span | None) -> Expr:
+        """A function that the program does not define, named in the text as a value, as one of the program that calls
+        it. Where the call is one of `cudaFree` and has to change, a lambda is written there.
+        """
+        place = value.base if isinstance(value, Addr) else value
+        if span is None or self.source.shift or self.source.stop is not None:
+            return value
+        named = _NAMED.fullmatch(self.source.text, span.start, span.end)
+        name = named[1].decode() if named is not None else ""
+        known = name in self.file.hosts or name in self.file.macros or self.file.index.is_declared_function(name)
+        unseen = place == Var(f"::{name}") and self.resolve_variable(name, node) is None
+        if known or not (unseen or (place == FuncRef(name) and sites.is_api(name))):
+            return value
+        function = f"{self.name}{ir.LAMBDA}{span.start}>"
+        site = Site(span, "", "", ";", named=True)
+        self.file.styles.wants_style(site)
+        given, status, text = Var("held"), Var("%1"), _OF_A_MIGRATION.sub(b"", self.file.original)
+        while re.search(rb"\b%s\b" % given.name.encode(), text):  # what the text has of this name is something else
+            given = Var(f"{given.name}_")
+        call = ir.Call(name, (given,), span, span, span.end, site, (), None, status, Look.CHECKED)
+        inside = Site(span, "", "", ";", blocked="a call runs in the same statement", named=True)
+        kinds = {given.name: "void *", status.name: sites.status_type(name)}
+        body: ir.Block = (call, ir.Return(status, span, inside))
+        self.file.functions.append(
+            ir.Function(function, (ir.Param(given.name, "void *"),), body, span, True, self.cls, kinds)
+        )
+        return FuncRef(function)
+
     def _released(self, node: Node, place: Expr) -> Expr:
         """What a smart pointer held that something else takes over: there is no copy of one, so it is moved from."""
         cls = self.owner(place)
@@ -703,8 +768,10 @@ class Objects(Expressions):
     def _replaced(self, node: Node, place: Expr, cls: Class, right: Node) -> None:
         """`place = right` for a smart pointer."""
         value = NULL if right.type == "initializer_list" and not right.named_children else self.value(right)
-        if self.owner(value) is not None:
+        if (other := self.owner(value)) is not None:
             self._of_owner(node, cls, "reset", (self._released(node, value),), place)
+            if cls.given and other.given:  # behind that ([unique.ptr.single.asgn] 1)
+                self.emit(ir.Assign(Field(place, DELETER), Field(value, DELETER), self.span(node)))
         elif value == NULL:
             self._of_owner(node, cls, "reset", (), place)
         else:
@@ -761,6 +828,17 @@ class Objects(Expressions):
         """A smart pointer is used in a way that is not known."""
         self.file.let_go.add(cls.name)
         return self.unknown(why, node, values)
+
+    def row_let_go(self, node: Node, why: str, cls: Class, values: tuple[Expr, ...]) -> Expr:
+        """A vector of objects of a class is used in a way that is not known: some may be made, copied or ended."""
+        self.file.deduced.add(cls.constructor)
+        self.file.rows_let_go.add(cls.constructor)
+        return self.unknown(why, node, values)
+
+    def takes_rows_over(self, node: Node, cls: Class, values: tuple[Expr, ...]) -> None:
+        """An object is copied or moved, assigned or exchanged, with the vectors of objects that it may have."""
+        for element in self.file.index.rows_in(cls):
+            self.row_let_go(node, "vectors of objects that are copied or moved", element, values)
 
     def end_moves(self, node: Node) -> None:
         """What a statement has moved from, and nobody was seen to take over."""
@@ -924,6 +1002,8 @@ class Objects(Expressions):
         if cls.deleter:
             self._replaced(node, place, cls, right)
             return True
+        if ASSIGNMENT not in cls.methods:
+            self.takes_rows_over(node, cls, (place,))
         own = index.has(cls, ASSIGNMENT)
         if not own and not index.has(cls, cls.destructor):
             return False
@@ -1003,6 +1083,8 @@ class Objects(Expressions):
             )  # `std::shared_ptr<void>(new T)` ends the `T`
             if on_ranges and params is None:
                 owned = True  # a pointer to its elements is an iterator
+            if cls is not None:
+                self.takes_rows_over(node, cls, (value,))
             if cls is not None and (any(map(self._is_open, taken)) if params else owned):
                 self.file.deduced.add(cls.constructor)
             self.unwritten.add(cls.constructor if cls is not None else "")

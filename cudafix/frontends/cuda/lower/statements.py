@@ -22,7 +22,7 @@ from cudafix.frontends.cuda.sema.indexing import hidden_qualifiers
 from cudafix.frontends.cuda.sema.names import NULLS, STANDARD_STREAMS
 from cudafix.frontends.cuda.sema.owners import ALONE
 from cudafix.frontends.cuda.sema.references import OPEN
-from cudafix.frontends.cuda.sema.type_texts import element_type, is_pointer, may_refer, plain_name, text_of
+from cudafix.frontends.cuda.sema.type_texts import IN_A_ROW, element_type, is_pointer, may_refer, plain_name, text_of
 from cudafix.ir import (
     NULL,
     Addr,
@@ -651,7 +651,10 @@ class Statements(Loops):
         listed = tuple((p if p.name else p._replace(name=f"%parameter {n}"), at) for n, (p, at) in enumerate(params))
         for param, at in listed:
             if param.type != "...":
-                var = self.declare(param.name, param.type, at, param.by_reference)
+                row = self.lent_row(param, at)
+                var = self.declare(param.name, row or param.type, at, param.by_reference)
+                if row and (element := self.row_lent(param)) is not None:
+                    self.rows[var.name] = element
                 cls = self.file.index.ending(param.type)
                 if cls is not None and not param.by_reference:
                     self.scopes[-1].destroyed.append((var, cls, ""))
@@ -863,6 +866,9 @@ class Statements(Loops):
                 if part is None:
                     self.emit(ir.Assign(to, value, span))
                     continue
+                if count == IN_A_ROW:
+                    self.emit(ir.Unknown("a vector of objects that is assigned", span, (to, value)))
+                    continue
                 number = self.temporary("size_t") if count else None
                 to, value = (Index(to, number), Index(value, number)) if number is not None else (to, value)
                 site = ir.Site(span, "", "", ";", blocked="in an assignment that the compiler writes")
@@ -902,6 +908,8 @@ class Statements(Loops):
                 self._member_initializer(name, written.pop(name))
             elif name in cls.initialized and name in cls.fields:
                 self._initialize(cls, Field(this, name), self.file.index.members.get((cls.name, name)))
+            elif count == IN_A_ROW:
+                self.emit(ir.Assign(Field(place, ir.SIZE), Const("0"), around))
             elif part is not None and self.file.index.has(part, part.constructor):
                 span = Span(self.source.path, start + made, start + made)
                 made += 1  # each call has an offset of its own

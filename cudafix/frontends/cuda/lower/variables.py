@@ -613,7 +613,8 @@ class Variables(Blocks):
 
     def _object(self, one: Declared, node: Node, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> None:
         """A local object that a constructor makes."""
-        if (owner := self._sole_owner(one, values)) is not None:
+        spans = spans or self._spans_of(one, values)
+        if (owner := self._sole_owner(one, values, spans)) is not None:
             one.type, values, spans = owner.name, values[:1], spans[:1]
         kind = one.type
         var = self.declare(one.name, kind, one.node)
@@ -621,6 +622,12 @@ class Variables(Blocks):
         self._own_allocator(var, kind, self.span(node))
         self.initialize(node, var, kind, values, spans)
         self._owns(var, one)
+
+    def _spans_of(self, one: Declared, values: tuple[Expr, ...]) -> tuple[Span, ...]:
+        """Where the arguments of `T x(a, b)` stand, which reads as a function."""
+        listed = one.parameters.named_children if one.parameters is not None else []
+        found = tuple(self.span(child) for child in listed if child.type != "comment")
+        return found if len(found) == len(values) else ()
 
     def _sole_object(self, one: Declared, node: Node, value: Node) -> bool:
         """A local smart pointer that alone owns an object, from its declaration on until the end of the scope: the
@@ -713,7 +720,8 @@ class Variables(Blocks):
         counted = value is not None and value.type == "argument_list" and value.named_child_count == 1
         if value is not None and self.raw(value) not in ("{}", "()") and not (counted and fixed is None):
             return False
-        if not self._is_left_alone(one, owners.IN_AN_ARRAY if fixed is not None else owners.IN_A_ROW):
+        uses, lent = (owners.IN_AN_ARRAY, None) if fixed is not None else (owners.IN_A_ROW, cls)
+        if not self._is_left_alone(one, uses, lent):
             return False
         count = self.arguments(value)[0] if counted else given
         if count and (fixed is not None or not self._is_count(count)):
@@ -732,7 +740,7 @@ class Variables(Blocks):
         self.scopes[-1].destroyed.append((var, cls, "0:{}"))
         self.rows[var.name] = cls
         if count:
-            self.make_row(node, var)
+            self.make_row(node, var, cls)
         else:
             self.empty[var.name] = around
         return True
@@ -741,13 +749,59 @@ class Variables(Blocks):
         """Whether the arguments of a constructor of a vector are how many elements it gets ([vector.cons])."""
         return len(values) == 1 and (isinstance(values[0], Const) or is_number(self.type_of(values[0])))
 
-    def _is_left_alone(self, one: Declared, uses: owners.Uses = owners.HELD) -> bool:
-        """Whether nothing in the function makes another owner of what this one holds."""
-        name = one.name.encode()
+    def _is_left_alone(self, one: Declared, uses: owners.Uses = owners.HELD, lent: Class | None = None) -> bool:
+        """Whether nothing in the function makes another owner of what this one holds: of a vector of objects of the
+        class `lent`, nothing in the functions either that it is lent to.
+        """
+        return self._is_named_harmlessly(one.name, one.node, uses, lent)
+
+    def _is_named_harmlessly(self, named: str, node: Node, uses: owners.Uses, lent: Class | None) -> bool:
+        name = named.encode()
         word = re.compile(rb"\b%s\b" % re.escape(name))
         if self.source.shift or any(word.search(macro.body) for macro in self.file.macros.values()):
             return False
-        return owners.makes_no_other(name, one.node, self.source.text, uses)
+        return owners.makes_no_other(name, node, self.source.text, uses, lambda at: self._is_lent(at, lent))
+
+    def _is_lent(self, node: Node, element: Class | None) -> bool:
+        """Whether an argument is a vector of objects of a class that goes to a reference to one. What a function does
+        with that, it says where it is defined (`lent_row`).
+        """
+        call = node.parent.parent if node.parent is not None else None
+        function = call.child_by_field_name("function") if call is not None else None
+        if call is None or call.type != "call_expression" or function is None or node.parent is None:
+            return False
+        if function.type == "field_expression":
+            function = function.child_by_field_name("field") or function
+        if element is None or function.type not in ("identifier", "qualified_identifier", "field_identifier"):
+            return False
+        name = self.raw(function).rpartition("::")[2]
+        if self.local(name) is not None or name in self.file.macros:
+            return False
+        given = [child for child in node.parent.named_children if child.type != "comment"]
+        params = self.file.index.parameters_at(name, given.index(node), len(given))
+        return bool(params) and all(self.row_lent(param) is element for param in params or ())
+
+    def row_lent(self, param: ir.Param) -> Class | None:
+        """The class of the objects with a destructor in a vector that a parameter refers to."""
+        found = owners.ROW.fullmatch(param.type.removeprefix("const "))
+        cls = self.file.index.class_of(found[1].strip()) if found is not None else None
+        is_reference = param.by_reference and not (param.rvalue or param.open)
+        ends = cls is not None and self.file.index.has(cls, cls.destructor)
+        return cls if is_reference and ends and not _allocator(param.type) else None
+
+    def lent_row(self, param: ir.Param, node: Node) -> str:
+        """The type of a parameter that refers to a vector of objects with a destructor, with which the function does
+        nothing but what is lowered: what the text says of its type makes no objects. Empty for any other.
+        """
+        cls, kind = self.row_lent(param), node.child_by_field_name("type")
+        if cls is None or kind is None or node.type != "parameter_declaration" or self.source.shift:
+            return ""
+        if self.raw(kind) != param.type.removeprefix("const "):
+            return ""
+        if param.name and not self._is_named_harmlessly(param.name, node, owners.IN_A_ROW, cls):
+            return ""
+        self.file.owned.add((kind.start_byte, kind.end_byte))
+        return f"std::vector<{ir.template_arguments(param.type)[0]}, {ir.ENDED}>"
 
     def _own_allocator(self, var: Var, kind: str, span: Span) -> None:
         """The memory of a container with an allocator that is not the library's may be pinned or managed."""
@@ -758,11 +812,16 @@ class Variables(Blocks):
             elements = (Addr(Index(var, Opaque(()))), Const("0"), Const("0"))
             self.emit(ir.Call("cudaHostRegister", elements, span, name_span, span.end, site))
 
-    def _sole_owner(self, one: Declared, values: tuple[Expr, ...]) -> Class | None:
+    def _sole_owner(self, one: Declared, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> Class | None:
         """The class of a smart pointer that is given its deleter here and of which no other owner is made."""
         written = [found for kind in self.file.index.meanings(one.type) if (found := owners.GIVEN.fullmatch(kind))]
-        deleter = self._deleter(values[1], one) if len(written) == 1 and len(values) == 2 else None
-        if deleter is None or self.file.index.class_of(one.type) is not None or not self._is_left_alone(one):
+        cls = self.file.index.class_of(one.type)
+        if len(written) != 1 or len(values) != 2 or (cls is not None and not cls.given):
+            return None
+        if not self._is_left_alone(one):
+            return None
+        deleter = self._deleter(self.as_called(one.node, values[1], spans[1] if len(spans) == 2 else None), one)
+        if deleter is None:
             return None
         described = f"{written[0][1]} {self.source.path} {self.name} {one.name}"
         return self.file.index.sole_owner(described, deleter, one.node.start_byte, written[0][1] == "shared_ptr")

@@ -19,8 +19,16 @@ from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT, Declared
 from cudafix.frontends.cuda.sema.lookup import Lookup, Names, Use
 from cudafix.frontends.cuda.sema.references import References
 from cudafix.frontends.cuda.sema.signatures import PARAMETER, qualifiers, signature
-from cudafix.frontends.cuda.sema.type_texts import SPECIFIERS, WORDS, elements, is_pointer, plain_name, text_of
-from cudafix.ir import GlobalVar, Opaque, Param, Span, found_as, template_arguments
+from cudafix.frontends.cuda.sema.type_texts import (
+    IN_A_ROW,
+    SPECIFIERS,
+    WORDS,
+    elements,
+    is_pointer,
+    plain_name,
+    text_of,
+)
+from cudafix.ir import DELETER, GlobalVar, Opaque, Param, Span, found_as, template_arguments
 from cudafix.models.api import Prototype
 from cudafix.models.number_types import is_floating, is_number
 from cudafix.models.types import is_plain, is_standard
@@ -55,6 +63,10 @@ _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
 _CONSTANTS = frozenset(("nullptr", "true", "false", "sizeof", "std", "numeric_limits", "max", "min"))
 _OWNS = re.compile(rb"\bunique_ptr\s*<\s*([\w:]+)\s*>")
 _OWNER = re.compile(r"(?:std::)?unique_ptr\s*<([^<>,]*)(?:,([^<>,]*))?>")
+_FUNCTION_POINTER = re.compile(
+    r"decltype\s*\(\s*&\s*[\w:]+\s*\)|decltype\s*\(\s*[\w:]+\s*\)\s*\*"
+    r"|[\w:*\s]+\(\s*\*\s*\)\s*\([\w:*\s]*\)"
+)
 _ENUMERATION = re.compile(  # of CUDA's libraries: what is only named there leads nowhere
     r"cudaDataType(?:_t)?|cudaMemcpyKind|cufftType(?:_t)?|curandRngType(?:_t)?"
     r"|cu(?:blas(?:Lt)?|dnn|sparse|solver)\w*(?:ComputeType|DataType|Operation|Algo|Mode|Type|Format|Order|Math)_t"
@@ -115,6 +127,8 @@ class Class:
     null: list[str] = field(default_factory=list)  # those that are null unless a constructor says otherwise
     extents: dict[str, str] = field(default_factory=dict)  # of the data members that are arrays, where it is written
     places: dict[str, tuple[int, int]] = field(default_factory=dict)  # where the data members are declared
+    # where the types of those are written that are vectors whose elements end where that is lowered
+    rows: dict[str, tuple[int, int]] = field(default_factory=dict)
     # of the data members that are in unions, through anonymous ones too: where each starts, and the member of it
     unions: dict[str, dict[int, int]] = field(default_factory=dict)
     defaulted: bool = False  # the compiler writes the constructor without parameters, beside others
@@ -129,6 +143,7 @@ class Class:
     unseen: bool = False  # nothing is known of it but its name
     deleter: str = ""  # of a smart pointer: the function that is called with what it holds
     shared: bool = False  # of a smart pointer: other ones may own that too
+    given: bool = False  # of a smart pointer: the deleter is a pointer to a function, which each one has for itself
 
     def overlaid(self, name: str) -> list[str]:
         """The data members that share their memory with one."""
@@ -902,6 +917,8 @@ class Declarations:
             return self.owners.get(kind)
         if self.replaces_owners():
             return None
+        if is_given_its_deleter(kind):
+            return self._owner_that_is_given(kind)
         cls = self.class_of((written[2] or written[1]).strip())
         if cls is None or not (self._deletes(cls) if written[2] is None else self._is_deleter(cls)):
             return None
@@ -911,6 +928,16 @@ class Declarations:
             methods = {name, f"~{name}", "get", "release", "reset"}
             special = "operator()" if held else cls.destructor
             self.owners[name] = Class(name, methods=methods, start=cls.start, deleter=f"{cls.name}::{special}")
+        return self.owners[name]
+
+    def _owner_that_is_given(self, kind: str) -> Class:
+        """The class of a `std::unique_ptr` of this type, whose deleter is a pointer to a function. It can be made of no
+        other type of deleter without a conversion, so that two spellings of one type may be two classes.
+        """
+        name = "_".join(WORDS.findall(kind.removeprefix("std::")))
+        if name not in self.owners:
+            methods = {name, f"~{name}", "get", "release", "reset"}
+            self.owners[name] = Class(name, methods=methods, deleter=DELETER, given=True)
         return self.owners[name]
 
     def replaces_owners(self) -> bool:
@@ -984,6 +1011,10 @@ class Declarations:
         cls = (self.class_of(kind) or self.unseen(kind)) if not is_pointer(kind) else None
         return cls if cls is not None and self.has(cls, cls.destructor) else None
 
+    def forget(self) -> None:
+        """Find out anew which constructors and destructors there are: members have got other types."""
+        self._made.clear()
+
     def has(self, cls: Class, special: str) -> bool:
         """Whether a class has a constructor, destructor or assignment, be it one that the compiler writes since a base
         or a member has one.
@@ -1042,6 +1073,13 @@ class Declarations:
                     count = cls.extents.get(name) or f"?@{cls.start}"
                 found.append((name, member, count))
         return found
+
+    def rows_in(self, cls: Class) -> Iterator[Class]:
+        """The classes of the objects in vectors of an object of a class, where these end where that is lowered."""
+        for _, part, count in self.parts(cls):
+            if count == IN_A_ROW:
+                yield part
+            yield from self.rows_in(part)
 
     def _part(self, kind: str, cls: Class) -> Class | None:
         """The class of a base or a member of a class, be it seen or not."""
@@ -1106,6 +1144,12 @@ def _arguments(text: bytes) -> Iterator[bytes]:
             if _NAMED.match(text, end):
                 continue  # a parameter of a function: `(int n, Buffer<T> &b)`
         yield match[1]
+
+
+def is_given_its_deleter(kind: str) -> bool:
+    """Whether a type is that of a `std::unique_ptr` whose deleter is a pointer to a function."""
+    written = _OWNER.fullmatch(kind)
+    return written is not None and _FUNCTION_POINTER.fullmatch((written[2] or "").strip()) is not None
 
 
 def are_alike(kinds: Collection[str]) -> bool:

@@ -17,6 +17,7 @@ from cudafix.frontends.cuda.sema.declarations import (
     Declarations,
     Definition,
     are_alike,
+    is_given_its_deleter,
 )
 from cudafix.frontends.cuda.sema.declarators import (
     ASSIGNMENT,
@@ -73,6 +74,12 @@ _NAMESPACE = re.compile(r"\b(?!inline\b)[A-Za-z_]\w*")
 _MEASURED = re.compile(
     rb"\busing\s+(\w+)\s*=[^;]*\b(?:decltype|typeof)\b|\btypedef\b[^;]*\b(?:decltype|typeof)\b[^;]*?(\w+)\s*;"
 )
+# `using X = std::unique_ptr<T, decltype(&f)>;`: a smart pointer with a pointer to a function
+_NAMES_OF_OWNERS = re.compile(
+    rb"\busing\s+(\w+)\s*=\s*((?:std::)?unique_ptr\s*<[^;{}<>]*>)\s*;"
+    rb"|\btypedef\s+((?:std::)?unique_ptr\s*<[^;{}<>]*>)\s*(\w+)\s*;"
+)
+_OWNS_ALONE = re.compile(r"(?:std::)?unique_ptr\s*<[^;{}]*>")
 # a parameter of a template that may be a function: `template <auto F>`, `template <void (*F)(int *)>`
 _FUNCTION_PARAMETER = re.compile(
     rb"\btemplate\s*<(?=[^;{}]*?[<,]?\s*(?:auto\s*(?:\.\.\.\s*)?(\w+)\s*[,>=]|[^;{},]*\(\s*[*&]\s*(\w+)\s*\)\s*\())"
@@ -264,6 +271,12 @@ def index(
             found.aliases[name] = tuple(dict.fromkeys((*found.aliases.get(name, ()), meant)))
     for new, other_new in _MEASURED.findall(text):
         found.aliases[(new or other_new).decode("utf-8", "replace")] = ("decltype",)
+    for new, kind, other_kind, other_new in _NAMES_OF_OWNERS.findall(text):
+        meant = BLANKS.sub(b" ", kind or other_kind).decode("utf-8", "replace")
+        if is_given_its_deleter(meant):
+            name = (new or other_new).decode("utf-8", "replace")
+            known = (one for one in found.aliases.get(name, ()) if one != "decltype")
+            found.aliases[name] = tuple(dict.fromkeys((*known, meant)))
     for new, kind in _NAMESPACE_ALIASES.findall(text):
         found.opens(new.decode(), kind.decode("utf-8", "replace"))
     elsewhere = Counter(_TYPE_PARAMETER.findall(text))
@@ -660,7 +673,29 @@ def _result(found: Declarations, one: Declared, declarator: Node, text: bytes) -
         for child in declarator.named_children:
             if child.type == "trailing_return_type":
                 return found.references.written_out(text_of(child, text).removeprefix("->").strip())
+    if one.type == "auto":
+        return _owner_in(declarator, text) or one.type
     return one.type
+
+
+def _owner_in(declarator: Node, text: bytes) -> str:
+    """The type of the smart pointers that all statements `return std::unique_ptr<T, D>(p);` of a function make, which
+    is what it returns (C++17, 10.1.7.4.1 [dcl.type.auto.deduct] 4); empty if they make something else.
+    """
+    definition = declarator.parent
+    body = definition.child_by_field_name("body") if definition is not None else None
+    stack, kinds = [body] if body is not None else [], set[str]()
+    while stack:
+        node = stack.pop()
+        if node.type == "return_statement":
+            value = next((child for child in node.named_children if child.type != "comment"), None)
+            named = "function" if value is not None and value.type == "call_expression" else "type"
+            made = value.child_by_field_name(named) if value is not None else None
+            kinds.add(text_of(made, text) if made is not None else "")
+        elif node.type != "lambda_expression" and node.type not in CLASS_NODES:
+            stack += node.children
+    kind = kinds.pop() if len(kinds) == 1 else ""
+    return kind if _OWNS_ALONE.fullmatch(kind) is not None else ""
 
 
 def _function(

@@ -1,5 +1,6 @@
 """Smart pointers with a deleter that is seen, as classes with the functions that the standard gives them: a
-`std::unique_ptr` with a functor or of an object that it deletes (C++17, 23.11.1.2 [unique.ptr.single]), and a local
+`std::unique_ptr` with a functor, with a pointer to a function, which is a part of each, or of an object that it deletes
+(C++17, 23.11.1.2 [unique.ptr.single]), and a local
 `std::unique_ptr` or `std::shared_ptr` that is given a function, a lambda or a functor where it is declared and of which
 no other owner is made (23.11.2.2.2 [util.smartptr.shared.dest]: then its end is the last owner's). What it holds stands
 in the object's own place, so that `*p`, `p[i]` and `p->x` read as they do for a pointer. That it holds nothing stays
@@ -9,18 +10,20 @@ possible wherever it ends, unless `new` made that, so that no order is built on 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda.sema.declarations import Class
-from cudafix.ir import NULL, Deref, Var
+from cudafix.ir import DELETER, NULL, Deref, Field, Var
 
 _HELD = Deref(Var("this"))
 _OLD = Var("%old")
 _NEW = Var("p")
+_CALLED = Var(DELETER)
+_OWN = Field(_HELD, DELETER)
 
 
 GIVEN = re.compile(r"(?:std::)?(shared_ptr|unique_ptr)\s*<.*>", re.DOTALL)
@@ -74,9 +77,12 @@ IN_AN_ARRAY = Uses(frozenset("size empty front back".split()), subscripts=True, 
 """Of an array, which is an aggregate of its elements ([array])."""
 
 
-def makes_no_other(name: bytes, declaration: Node, text: bytes, uses: Uses = HELD) -> bool:
+def makes_no_other(
+    name: bytes, declaration: Node, text: bytes, uses: Uses = HELD, is_lent: Callable[[Node], bool] = lambda _: False
+) -> bool:
     """Whether the function around a declaration does nothing else with the owner of this name, which could make
     another owner of what it holds, or let it end elsewhere. (Whatever else has this name there is asked for the same.)
+    `is_lent` says of an argument whether a function that is given it as a reference does nothing else with it either.
     """
     body: Node | None = declaration
     while body is not None and body.type not in ("function_definition", "lambda_expression"):
@@ -90,9 +96,44 @@ def makes_no_other(name: bytes, declaration: Node, text: bytes, uses: Uses = HEL
         said = not node.children and node.type != "field_identifier" and text[node.start_byte : node.end_byte] == name
         if said and node.type != "identifier":
             return False  # `T x(name)` reads as a function
-        if said and not _leaves_it(node, text, uses):
+        if said and not _leaves_it(node, text, uses) and not _is_only_lent(node, is_lent):
             return False
     return True
+
+
+def leave_them(names: Collection[str], root: Node, text: bytes, uses: Uses) -> set[str]:
+    """The data members among these names with which a file does nothing else. (Whatever else has a name there is asked
+    for the same.)
+    """
+    left, stack = set(names), [root]
+    while stack:
+        node = stack.pop()
+        stack += node.children
+        said = "" if node.children else text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+        if said in left and not _is_harmless(node, text, uses):
+            left.discard(said)
+    return left
+
+
+def _is_harmless(node: Node, text: bytes, uses: Uses) -> bool:
+    around = node.parent
+    if node.type == "identifier" or around is None:
+        return node.type == "identifier" and _leaves_it(node, text, uses)
+    if node.type != "field_identifier":
+        return False
+    if around.type == "field_expression" and around.child_by_field_name("field") == node:
+        return _leaves_it(around, text, uses)
+    return around.type == "field_declaration"
+
+
+def _is_only_lent(node: Node, is_lent: Callable[[Node], bool]) -> bool:
+    """Whether an expression that names an owner is an argument, in no lambda."""
+    around = node.parent
+    if around is None or around.type != "argument_list" or not is_lent(node):
+        return False
+    while around is not None and around.type not in ("function_definition", "lambda_expression"):
+        around = around.parent
+    return around is not None and around.type == "function_definition"
 
 
 def _leaves_it(node: Node, text: bytes, uses: Uses) -> bool:
@@ -109,6 +150,8 @@ def _leaves_it(node: Node, text: bytes, uses: Uses) -> bool:
     sign = text[operator.start_byte : operator.end_byte].decode() if operator is not None else ""
     if around.child_by_field_name("declarator") == node:
         return True  # the declaration, or one of another variable of this name
+    if around.type == "reference_declarator" and around.parent is not None:
+        return around.parent.type == "parameter_declaration"
     match around.type:
         case "field_expression":
             if sign == "->":
@@ -142,6 +185,9 @@ def _leaves_it(node: Node, text: bytes, uses: Uses) -> bool:
             return kind == "condition_clause"
 
 
+_CALLABLE = "void (*)(void *)"
+
+
 def functions(owner: Class, path: str) -> Iterator[ir.Function]:
     """The member functions of a smart pointer, each at an offset of its own in the file that names the type."""
     # a `std::shared_ptr` calls its deleter for a null pointer too, unless it is empty ([util.smartptr.shared.dest])
@@ -152,26 +198,34 @@ def functions(owner: Class, path: str) -> Iterator[ir.Function]:
 
     def made(number: int, name: str, params: tuple[ir.Param, ...], returns: str, *body: ir.Stmt) -> ir.Function:
         span = ir.Span(path, owner.start + number, owner.start + number)
-        kinds = {"%old": kind, "p": kind}
+        kinds = {"%old": kind, "p": kind, "by": _CALLABLE, DELETER: _CALLABLE}
         return ir.Function(f"{owner.name}::{name}", params, body, span, True, owner.name, kinds, (), returns)
 
     def assign(target: ir.Expr, value: ir.Expr) -> ir.Assign:
         return ir.Assign(target, value, ir.Span(path, owner.start, owner.start))
 
-    def delete(place: ir.Expr) -> ir.If:
+    def delete(place: ir.Expr) -> ir.Block:
         span = ir.Span(path, owner.start, owner.start)
         site = ir.Site(span, "", "", ";", blocked="a smart pointer calls its deleter")
         body: ir.Block = (ir.Call(owner.deleter, (place,), span, span, span.end, site),)
         if deleted[1]:
             end = ir.Call(owner.deleter, (), span, span, span.end, site, (), Deref(place))
             body = (end, ir.Call("operator delete", (place,), span, span, span.end, site))
-        return ir.If(ir.Test(known, place, "it holds something"), body, (), span)
+        holds = ir.If(ir.Test(known, place, "it holds something"), body, (), span)
+        return (assign(_CALLED, _OWN), holds) if owner.given else (holds,)
 
     def give(value: ir.Expr) -> ir.Return:
         return ir.Return(value, ir.Span(path, owner.start, owner.start))
 
-    yield made(0, owner.constructor, (given,), "void", assign(_HELD, _NEW))
-    yield made(1, owner.destructor, (), "void", assign(_OLD, _HELD), delete(_OLD))
+    def holds(value: ir.Expr) -> ir.Block:
+        """What it holds becomes another pointer; the deleter stays."""
+        kept = assign(_HELD, value)
+        return (assign(_CALLED, _OWN), kept, assign(_OWN, _CALLED)) if owner.given else (kept,)
+
+    by = ir.Param("by", _CALLABLE, optional=True)
+    params, takes = ((given, by), (assign(_OWN, Var("by")),)) if owner.given else ((given,), ())
+    yield made(0, owner.constructor, params, "void", assign(_HELD, _NEW), *takes)
+    yield made(1, owner.destructor, (), "void", assign(_OLD, _HELD), *delete(_OLD))
     yield made(2, "get", (), "void *", give(_HELD))
-    yield made(3, "release", (), "void *", assign(_OLD, _HELD), assign(_HELD, NULL), give(_OLD))
-    yield made(4, "reset", (given,), "void", assign(_OLD, _HELD), assign(_HELD, _NEW), delete(_OLD))
+    yield made(3, "release", (), "void *", assign(_OLD, _HELD), *holds(NULL), give(_OLD))
+    yield made(4, "reset", (given,), "void", assign(_OLD, _HELD), *holds(_NEW), *delete(_OLD))

@@ -8,7 +8,7 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from cudafix.frontends.cuda.sema.references import OPEN
-from cudafix.ir import template_arguments
+from cudafix.ir import ENDED, template_arguments
 
 WORDS = re.compile(r"\b[A-Za-z_]\w*")
 _STD_ARRAY = re.compile(r"(?:std::)?array\s*<(.*),([^,<>]*)>")
@@ -36,14 +36,20 @@ def element_type(kind: str) -> str:
     return kind
 
 
+IN_A_ROW = "{}"
+_ROW, _ENDED = "std::vector<", f", {ENDED}>"
+
+
 def elements(kind: str) -> tuple[str, str]:
     """The type of the elements of an array or `std::array` and how many there are: `?` if the type does not tell, empty
-    for all other types.
+    for all other types; `{}` of a vector whose elements end where that is lowered: as many as it has.
     """
     if kind.endswith("]"):
         return element_type(kind).rstrip(), "?"
     if found := _STD_ARRAY.fullmatch(kind):
         return found.group(1).strip(), found.group(2).strip()
+    if kind.endswith(_ENDED) and kind.startswith(_ROW):
+        return kind[len(_ROW) : -len(_ENDED)], IN_A_ROW
     return kind, ""
 
 

@@ -12,6 +12,7 @@ int main()
 {
     float *v;
     cudaMalloc(&v, 4096);
-    std::unique_ptr<float, decltype(&cudaFree)> owner(v, &cudaFree);
-    scale<<<4, 256>>>(owner.get(), 1024);
+    std::shared_ptr<float> owner(v, cudaFree);
+    std::shared_ptr<float> reader = owner;
+    scale<<<4, 256>>>(reader.get(), 1024);
 }

@@ -57,6 +57,7 @@ MOVES = {
     "in a vector": """int main() {
         std::vector<U> v; U u = make(4); v.push_back(std::move(u)); k<<<1, 1>>>(v[0].get()); }""",
     "made in a vector": "int main() { std::vector<U> v; v.emplace_back(make(4)); k<<<1, 1>>>(v[0].get()); }",
+    "on the heap": "int main() { U *u = new U(make(4)); k<<<1, 1>>>(u->get()); delete u; }",
     "returned by its name": """U other() { U u = make(4); k<<<1, 1>>>(u.get()); return u; }
         int main() { U u = other(); k<<<1, 1>>>(u.get()); }""",
 }
@@ -80,7 +81,6 @@ STAYS = {
     "in a global": "U g; int main() { g = make(4); k<<<1, 1>>>(g.get()); }",
     "in a static": "int main() { static U g = make(4); k<<<1, 1>>>(g.get()); }",
     "for the whole thread": "int main() { thread_local U g = make(4); k<<<1, 1>>>(g.get()); }",
-    "on the heap": "int main() { U *u = new U(make(4)); k<<<1, 1>>>(u->get()); delete u; }",
     "a reference to a member is handed out": """struct A { U u; U &get() { return u; } };
         int main() { A a; a.u = make(4); k<<<1, 1>>>(a.get().get()); a.get().reset(); }""",
     "freed twice": "int main() { U u = make(4); cudaFree(u.get()); }",

@@ -204,6 +204,17 @@ def _is_outside(place: ir.Expr) -> bool:
     return not isinstance(place, ir.Var) or "::" in place.name
 
 
+def _is_assigned_outside(place: ir.Expr, function: ir.Function) -> bool:
+    """The same of a place that is assigned to: also by a reference that a call has returned."""
+    return _is_outside(place) or (isinstance(place, ir.Var) and place.name in function.kept("results", _results))
+
+
+def _results(function: ir.Function) -> frozenset[str]:
+    """The temporaries that calls return."""
+    calls = (one.result for one in ir.walk(function.body) if isinstance(one, ir.Call))
+    return frozenset(one.name for one in calls if isinstance(one, ir.Var) and one.name.startswith("%"))
+
+
 class Slicer:
     """Slices the functions of a program, each once."""
 
@@ -322,7 +333,7 @@ class Slicer:
             if self._stores_a_number(stmt.target, function):
                 return True
             is_size = isinstance(stmt.target, ir.Field) and stmt.target.name == ir.SIZE
-            if is_size or not _is_outside(stmt.target):
+            if is_size or not _is_assigned_outside(stmt.target, function):
                 return False
             value = _is_null(stmt.value) or may_lead(stmt.value, function)
             handles = self._may_hold_handles(stmt.target, function)
@@ -593,7 +604,7 @@ class Slicer:
             case ir.Assign(target, ir.Opaque(parts)) if any(map(self._may_work, parts)):
                 return None  # who holds it may call it
             case ir.Assign(target):
-                return None if _is_outside(target) or self._is_observed(target) else Way.BELOW
+                return None if _is_assigned_outside(target, self._function) or self._is_observed(target) else Way.BELOW
             case ir.Declare(var):
                 return None if self._is_observed(var) else Way.BELOW
             case ir.Call():
@@ -677,7 +688,7 @@ class Slicer:
             if api.stores_bytes and any(_may_be_addresses(e, self._function) for e in written):
                 return None
             self._handed += [e for e in for_the_host(call, api, call.receiver is not None) if self._may_point(e)]
-            if any(map(self._may_work, _parts(call))):
+            if any(map(self._may_work, _parts(call))) or self._is_overridden(call):
                 return None
         else:
             return None
@@ -694,6 +705,13 @@ class Slicer:
             elif not isinstance(place, ir.Const):
                 self._writes.add(id(call))
         return Way.END if api is not None and api.effect is Effect.EXIT else Way.BELOW
+
+    def _is_overridden(self, call: ir.Call) -> bool:
+        """Whether a method of a library may be one of a class of the program that is derived from one of the library's:
+        `what` of an exception.
+        """
+        own = self._program.methods(call.callee, len(call.args)) if call.receiver is not None else ()
+        return any(one.bases and not self.is_inert(one) for one in own)
 
     def _may_work(self, part: ir.Expr) -> bool:
         """Whether a function that a host function is given, and may call, is more than inert."""

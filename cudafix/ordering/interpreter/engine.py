@@ -509,7 +509,9 @@ class Engine(Chosen):
             through = target
             while isinstance(through, ir.Field):
                 through = through.base
-            if isinstance(through, ir.Deref | ir.Index) and (mem.leading(values) or not mem.has_number(values)):
+            if isinstance(through, ir.Deref | ir.Index | ir.Opaque) and (
+                mem.leading(values) or not mem.has_number(values)
+            ):
                 self.written_elsewhere(state, (), values, unseen=True)
         if isinstance(value, ir.Opaque) and isinstance(target, ir.Var):
             self._owned(state, target, value, values, span)

@@ -83,7 +83,7 @@ class Roles(Calls):
                     values = self._through_objects(api, state, expr, values)
                     args.reads |= values
                     args.writes |= values
-            elif role in ("hr", "hw", "hrw", "out", "path", "mode"):
+            elif role in ("hr", "hw", "hrw", "out", "alias", "path", "mode"):
                 bits = self.mask(self.values(state, expr)) | (
                     self.touched(state, (expr,)) if not isinstance(expr, ir.Addr) else 0
                 )
@@ -95,7 +95,7 @@ class Roles(Calls):
                     bits |= self.any_of_the_host(state)
                 if role in ("path", "mode") or "r" in role[1:]:
                     args.host_reads |= bits
-                if role == "out":
+                if role in ("out", "alias"):
                     args.host_writes |= bits
                 if role in ("hw", "hrw"):
                     args.host_writes |= bits

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -617,7 +617,7 @@ class Calls(Initializers):
 
     def kept_references(self, node: Node, values: tuple[Expr, ...], kind: str = "std::reference_wrapper") -> Var:
         """A temporary object that keeps where these are."""
-        options = [one for value in values for one in (value.options if isinstance(value, ir.Choice) else (value,))]
+        options = list(_leaves(values))
         kept = [one.base if isinstance(one, Deref) else Addr(one) for one in options if isinstance(one, _PLACES)]
         made = self.temporary(kind)
         self.emit(ir.Assign(made, ir.Choice((*kept, *values)), self.span(node)))
@@ -1339,3 +1339,12 @@ class Calls(Initializers):
 
 def _written(node: Node | None) -> Iterator[Node]:
     yield from (child for child in node.named_children if child.type != "comment") if node is not None else ()
+
+
+def _leaves(values: Iterable[Expr]) -> Iterator[Expr]:
+    """What values are one of, or computed from."""
+    for value in values:
+        if isinstance(value, ir.Choice | Opaque):
+            yield from _leaves(value.options if isinstance(value, ir.Choice) else value.parts)
+        else:
+            yield value

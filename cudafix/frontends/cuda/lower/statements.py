@@ -232,6 +232,8 @@ class Statements(Loops):
         self.made_of_unseen(node, self.gives, self.listed.get(node.id, (value,)))
         if OPTIONAL.match(self.gives):
             return self.held(value, node)
+        if KEEPS_REFERENCES.search(self.gives) and cls is None:
+            return self.kept_references(node, self.listed.get(node.id, (value,)), self.gives)
         if cls is None or node.type != "initializer_list":
             return self.made_of(node, self.gives, value)
         return self.made_of_braces(node, cls.name, value)

@@ -224,7 +224,9 @@ class Variables(Blocks):
                 self.emit(ir.Assign(var, part.base, self.span(node)))  # of a copy: what it refers to is none
                 continue
             # a part that is a reference is what it refers to, of a copy too (C++17, 11.5 [dcl.struct.bind] 3)
-            refers = one.reference or (not known and self._may_name_others(one, place))
+            unnamed = is_temporary(place) or isinstance(place, Opaque)
+            others = self._may_name_others(one, place) or (unnamed and self._is_stored_in(binding))
+            refers = one.reference or (not known and others)
             var = self.declare(self.raw(binding), self.type_of(part) if known else "", binding, refers)
             value = Addr(part) if refers else part if known else opaque(part)
             if refers and not known:
@@ -242,6 +244,11 @@ class Variables(Blocks):
             self.copy_elements(node, made, cls, place)
             return made
         return made if self.copied_to(value, place, made) else place
+
+    def _is_stored_in(self, name: Node) -> bool:
+        """Whether a name is assigned somewhere in the function."""
+        word = re.escape(self.raw(name).encode())
+        return re.search(rb"(?<![\w.>:])" + word + rb"\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)", self.text) is not None
 
     def _may_name_others(self, one: Declared, place: Expr) -> bool:
         """Whether the names of a structured binding may refer to what no part by its name is: elements of a tuple, or

@@ -374,7 +374,17 @@ class Classes:
             if last(f.cls or "") in unseen and (last(f.name) == last(f.cls or "") or last(f.name) == "operator=")
         ]
         run = (*self._of_templates, *special)
-        return next((f.name for f in run if id(f) in self.storing_elsewhere or _stores_in_argument(f)), "")
+        return next((f.name for f in run if id(f) in self.storing_elsewhere or self._stores_in_argument(f)), "")
+
+    def _stores_in_argument(self, function: ir.Function) -> bool:
+        """Whether a constructor, or a function object, stores what matters in what it is given."""
+        if last(function.name) != "operator()":
+            return _stores_in_argument(function)
+        slicer, given = Slicer.of(self.program, self.reach.tables), {param.name for param in function.params}
+        stored = [one.target for one in walk(function.body) if isinstance(one, ir.Assign)]
+        stored += [place for one in walk(function.body) if isinstance(one, ir.HostAccess) for place in one.writes]
+        named = (place for place in stored if _root(place) in given and not isinstance(place, ir.Var))
+        return any(slicer.decides(place, function) for place in named)
 
     @cached_property
     def storing_elsewhere(self) -> frozenset[int]:
@@ -414,13 +424,16 @@ class Classes:
         return False
 
     def _stores_elsewhere(self, function: ir.Function) -> bool:
-        """Whether a function stores, or lets another store, an address or a handle in a variable that others see, or
-        through a pointer or a reference that is no parameter.
+        """Whether a function stores, or lets another store, an address, a handle or a number that may decide, in a
+        variable that others see, or through a pointer or a reference that is no parameter.
         """
+        slicer = Slicer.of(self.program, self.reach.tables)
         for stmt in walk(function.body):
             if isinstance(stmt, ir.Assign) and _is_elsewhere(stmt.target, function):
-                leads = may_lead(stmt.value, function) or _is_null(stmt.value)
-                if leads or Slicer.of(self.program, self.reach.tables).decides(stmt.target):
+                if may_lead(stmt.value, function) or _is_null(stmt.value) or slicer.decides(stmt.target):
+                    return True
+            elif isinstance(stmt, ir.HostAccess):
+                if any(_is_elsewhere(place, function) and slicer.decides(place) for place in stmt.writes):
                     return True
             elif isinstance(stmt, ir.Call):
                 if any(self._leads_elsewhere(e, function) for e in self._may_store_in(stmt)):
@@ -817,6 +830,13 @@ def _stores_in_argument(function: ir.Function) -> bool:
             if isinstance(inner, ir.Deref | ir.Index) and isinstance(place, ir.Var) and place.name in given:
                 return True
     return False
+
+
+def _root(place: ir.Expr) -> str:
+    """The variable that a place is in, or behind; empty if there is none."""
+    while isinstance(place, ir.Field | ir.Index | ir.Deref):
+        place = place.base
+    return place.name if isinstance(place, ir.Var) else ""
 
 
 def _is_null(value: ir.Expr) -> bool:

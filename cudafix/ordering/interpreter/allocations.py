@@ -30,6 +30,9 @@ class Allocations(Roles):
             memory = "host"  # memory of no file that no other process has (POSIX, `mmap`)
         if memory == "pinned" and any("Mapped" in str(e) for e in args.named.get("flags", ())):
             memory = "mapped"
+        written = self.mask(v for expr in args.named.get("new", ()) for v in self.values(state, expr)) & ~1
+        point = Point(call.span, f"`{call.callee}` stores the address", call)
+        self.host_observes(state, Wrong.HOST_ACCESS, point, writes=written)
         obj = self.new_object(("alloc", *self.context(call)), memory, memory, call, state)
         if where is In.BOTH and id(call) in trials(self.program, self.tables):
             self.asks_for_free_memory(call, state, where)

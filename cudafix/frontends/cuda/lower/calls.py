@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -13,7 +13,7 @@ from cudafix import ir
 from cudafix.frontends.cuda.lower.context import Bound
 from cudafix.frontends.cuda.lower.expressions import ATOMIC_REF, KEEPS_REFERENCES, MAKES, MAP, first_named
 from cudafix.frontends.cuda.lower.initializers import Initializers
-from cudafix.frontends.cuda.lower.terms import deref, is_temporary, matters, opaque
+from cudafix.frontends.cuda.lower.terms import deref, is_temporary, matters, opaque, single_values
 from cudafix.frontends.cuda.preprocess.macros import Macro, variadic_name
 from cudafix.frontends.cuda.preprocess.macros import words as words_in
 from cudafix.frontends.cuda.sema import sites
@@ -446,8 +446,9 @@ class Calls(Initializers):
         own = self.file.is_own(name)
         if name in _REFERRING and arguments is not None and not own:
             return self._referring(node, arguments)
-        if ATOMIC_REF.match(name) and not own and self.local(name) is None:
-            return self.kept_references(node, self.arguments(arguments)[0], name)
+        keeps = ATOMIC_REF.match(name) or (name.startswith("std::") and KEEPS_REFERENCES.search(self.raw(function)))
+        if keeps and not own and self.local(name) is None:
+            return self.kept_references(node, self.arguments(arguments)[0], self.raw(function))
         if name in _ADDRESS_OF and arguments is not None and arguments.named_child_count == 1:
             return self.pointer_to(self.lvalue(arguments.named_children[0]))
         if (
@@ -617,7 +618,7 @@ class Calls(Initializers):
 
     def kept_references(self, node: Node, values: tuple[Expr, ...], kind: str = "std::reference_wrapper") -> Var:
         """A temporary object that keeps where these are."""
-        options = list(_leaves(values))
+        options = list(single_values(values))
         kept = [one.base if isinstance(one, Deref) else Addr(one) for one in options if isinstance(one, _PLACES)]
         made = self.temporary(kind)
         self.emit(ir.Assign(made, ir.Choice((*kept, *values)), self.span(node)))
@@ -759,7 +760,7 @@ class Calls(Initializers):
             nodes = [at for at, _ in self._listed(listed)]
             values = self.converted(node, callee, nodes, values)
             if sites.is_api(callee):
-                values = tuple(self._as_handle(at, value) for at, value in zip(nodes, values, strict=True))
+                values = tuple(self.as_handle(at, value) for at, value in zip(nodes, values, strict=True))
         if not sites.is_api(callee):
             self.hands_over(node, callee, values)
             if _PRINTS.search(callee) is not None:
@@ -1194,7 +1195,7 @@ class Calls(Initializers):
         self.memcpied = self._memcpied(kernel, arguments)
         values, _ = self.arguments(arguments)
         self.memcpied = frozenset()
-        stream = self._as_handle(config, settings[3]) if len(settings) > 3 else None
+        stream = self.as_handle(config, settings[3]) if len(settings) > 3 else None
         self.emit(
             ir.Launch(kernel, values, stream, self.span(node), self.site(node), self._kernel_pointer(kernel, node))
         )
@@ -1339,12 +1340,3 @@ class Calls(Initializers):
 
 def _written(node: Node | None) -> Iterator[Node]:
     yield from (child for child in node.named_children if child.type != "comment") if node is not None else ()
-
-
-def _leaves(values: Iterable[Expr]) -> Iterator[Expr]:
-    """What values are one of, or computed from."""
-    for value in values:
-        if isinstance(value, ir.Choice | Opaque):
-            yield from _leaves(value.options if isinstance(value, ir.Choice) else value.parts)
-        else:
-            yield value

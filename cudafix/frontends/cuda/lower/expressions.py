@@ -1460,6 +1460,8 @@ class Expressions:
         if value is place and len(self.out) > count:
             self.bump(place)
             return value  # a call has put its result there
+        if self.type_of(place) in ir.HANDLES or is_pointer(self.type_of(place)):
+            value = self.as_handle(right, value)
         self.store(place, value, node)
         return value
 
@@ -1911,6 +1913,9 @@ class Expressions:
         raise NotImplementedError
 
     def made_of_braces(self, node: Node, kind: str, value: Expr) -> Expr:
+        raise NotImplementedError
+
+    def as_handle(self, node: Node, value: Expr) -> Expr:
         raise NotImplementedError
 
     def converted_to(self, node: Node, kind: str, value: Expr) -> Expr | None:

@@ -12,7 +12,7 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, MAKES, MAX_DEPTH
 from cudafix.frontends.cuda.lower.objects import Objects
-from cudafix.frontends.cuda.lower.terms import opaque
+from cudafix.frontends.cuda.lower.terms import opaque, single_values
 from cudafix.frontends.cuda.sema.declarations import Class
 from cudafix.frontends.cuda.sema.type_texts import WIDE, is_pointer
 from cudafix.ir import NULL, Addr, Const, Expr, Field, FuncRef, Index, Opaque, Span, Var, template_arguments
@@ -133,7 +133,7 @@ class Initializers(Objects):
         """An object of a class that is not seen, or of the standard library, holds what it is made of."""
         span = self.span(node)
         if KEEPS_REFERENCES.search(kind):
-            values = (*values, *map(self.address, values))
+            values = (*values, *map(self.address, single_values(values)))
         self.hands_over(node, kind, values)
         self.copied(node, kind, values)
         if MAKES.match(kind):

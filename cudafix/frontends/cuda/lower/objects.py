@@ -693,7 +693,7 @@ class Objects(Expressions):
             return False
         return any(map(_CONVERSION.match, own.methods))
 
-    def _as_handle(self, node: Node, value: Expr) -> Expr:
+    def as_handle(self, node: Node, value: Expr) -> Expr:
         """What an object gives a library that takes no objects: what its conversion returns, if it has one only."""
         names = self._conversions(value)
         if len(names) != 1 or not ("*" in names[0] or "_t" in names[0]):

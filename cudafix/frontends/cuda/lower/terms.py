@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from cudafix import ir
 from cudafix.ir import Addr, Block, Const, Deref, Expr, Field, Index, Offset, Opaque, Stmt, Var
 
@@ -39,6 +41,15 @@ def started(value: Expr) -> Expr | None:
 def is_temporary(value: Expr) -> bool:
     """Whether a value is what a call inside of an expression has made."""
     return isinstance(value, Var) and value.name.startswith("%")
+
+
+def single_values(values: Iterable[Expr]) -> Iterator[Expr]:
+    """What values are one of, or computed from."""
+    for value in values:
+        if isinstance(value, ir.Choice | Opaque):
+            yield from single_values(value.options if isinstance(value, ir.Choice) else value.parts)
+        else:
+            yield value
 
 
 def opaque(*values: Expr) -> Expr:

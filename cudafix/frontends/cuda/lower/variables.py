@@ -230,7 +230,7 @@ class Variables(Blocks):
             var = self.declare(self.raw(binding), self.type_of(part) if known else "", binding, refers)
             value = Addr(part) if refers else part if known else opaque(part)
             if refers and not known:
-                value = ir.Choice((value, place))
+                value = ir.Choice((value, place, *self.given_for(place)))
             self.emit(ir.Assign(var, value, self.span(node)))
 
     def _copy_to_bind(self, node: Node, value: Node, place: Expr) -> Expr:
@@ -519,13 +519,18 @@ class Variables(Blocks):
             self.build(node, var, cls, (result,))
             self._owns(var, one)
             return
-        if not (result == holder and len(self.out) > count) and not (one.array and isinstance(result, Const)):
+        returned = result == holder and len(self.out) > count
+        converted = (
+            own is None and cls is not None and bool(self.type_of(result)) and self.converting(cls.name) is not None
+        )
+        if cls is None and not one.array and (kind in ir.HANDLES or is_pointer(kind)):
+            result = self.as_handle(value, result)
+        if not returned and not converted and not (one.array and isinstance(result, Const)):
             self.store(var, result, node)
             self.versions[var.name] = 0
             if cls is not None and own is cls:
                 self.copy_parts(node, var, cls, result)
         if cls is not None and not one.array:
-            returned = result == holder and len(self.out) > count
             self.made_of(node, cls.name, var if returned else result, var)
         self.lead_to_elements(var, node)
         if kind.startswith("auto") and not one.array:

@@ -378,7 +378,7 @@ def test_any_name_of_a_file_works(tree: Path) -> None:
         Path(os.fsdecode(name)).write_bytes(SOURCE)
     for arguments in ([], *(["--format", form] for form in ("json", "sarif", "github", "gitlab", "junit"))):
         run = cudafix("check", *arguments)
-        assert (run.code, run.err.count("\n")) == (0, 2 * bool(arguments))  # the summary
+        assert (run.code, run.err.count("\n")) == (0, 3 * bool(arguments))  # the summary
     assert cudafix("diff", "--html", "../page.html").code == 0
     shown = cudafix("diff")
     assert cudafix("apply").code == 0

@@ -204,15 +204,23 @@ def _is_outside(place: ir.Expr) -> bool:
     return not isinstance(place, ir.Var) or "::" in place.name
 
 
-def _is_assigned_outside(place: ir.Expr, function: ir.Function) -> bool:
+def _is_assigned_outside(place: ir.Expr) -> bool:
     """The same of a place that is assigned to: also by a reference that a call has returned."""
-    return _is_outside(place) or (isinstance(place, ir.Var) and place.name in function.kept("results", _results))
+    return _is_outside(place) or (isinstance(place, ir.Var) and place.name.startswith("%"))
+
+
+def _is_copied(stmt: ir.Stmt, function: ir.Function) -> bool:
+    """Whether a statement stores in a temporary that is no reference which a call has returned."""
+    target = stmt.target if isinstance(stmt, ir.Assign) else None
+    if not isinstance(target, ir.Var) or not target.name.startswith("%"):
+        return False
+    return target.name not in function.kept("results", _results)
 
 
 def _results(function: ir.Function) -> frozenset[str]:
-    """The temporaries that calls return."""
+    """The variables that calls store their results in."""
     calls = (one.result for one in ir.walk(function.body) if isinstance(one, ir.Call))
-    return frozenset(one.name for one in calls if isinstance(one, ir.Var) and one.name.startswith("%"))
+    return frozenset(one.name for one in calls if isinstance(one, ir.Var))
 
 
 class Slicer:
@@ -312,7 +320,8 @@ class Slicer:
         return id(function) in self._program.reaching_those("stores", self._has_store)
 
     def _has_store(self, function: ir.Function) -> bool:
-        return any(self._stores(s, function) or self._lets_store(s, function) for s in ir.walk(function.body))
+        statements = (one for one in ir.walk(function.body) if not _is_copied(one, function))
+        return any(self._stores(one, function) or self._lets_store(one, function) for one in statements)
 
     def _lets_store(self, stmt: ir.Stmt, function: ir.Function) -> bool:
         if isinstance(stmt, ir.Unknown):
@@ -333,7 +342,7 @@ class Slicer:
             if self._stores_a_number(stmt.target, function):
                 return True
             is_size = isinstance(stmt.target, ir.Field) and stmt.target.name == ir.SIZE
-            if is_size or not _is_assigned_outside(stmt.target, function):
+            if is_size or not _is_assigned_outside(stmt.target):
                 return False
             value = _is_null(stmt.value) or may_lead(stmt.value, function)
             handles = self._may_hold_handles(stmt.target, function)
@@ -604,7 +613,7 @@ class Slicer:
             case ir.Assign(target, ir.Opaque(parts)) if any(map(self._may_work, parts)):
                 return None  # who holds it may call it
             case ir.Assign(target):
-                return None if _is_assigned_outside(target, self._function) or self._is_observed(target) else Way.BELOW
+                return None if _is_assigned_outside(target) or self._is_observed(target) else Way.BELOW
             case ir.Declare(var):
                 return None if self._is_observed(var) else Way.BELOW
             case ir.Call():

@@ -170,7 +170,7 @@ class Calls(Operations):
             if name == "operator()" and any(isinstance(v, mem.Function) for v in pointed):
                 return self._functions_in(pointed, arity)
             leads = frozenset(v for v in pointed if isinstance(v, mem.Ptr | mem.Ref))
-            if leads and "*" in kind:
+            if leads and "*" in _outer(kind):
                 this = pointed
             elif not kind and isinstance(call.receiver, ir.Var) and call.receiver.name.startswith("%"):
                 parts = self.parts(state, call.receiver)
@@ -193,7 +193,7 @@ class Calls(Operations):
                 return [(f, this) for f in own]  # of classes that are derived from one of a library
             if api is not None and not (methods and kind and "std::" not in kind and "thrust::" not in kind):
                 return api
-            exact = isinstance(call.receiver, ir.Var) and not {"*", "&"} & set(kind)
+            exact = isinstance(call.receiver, ir.Var) and not {"*", "&"} & set(_outer(kind))
             if not exact and not ("::" in name and call.receiver == ir.Deref(ir.Var("this"))):  # a part of this object
                 methods = methods + self.classes.overriders(methods)
                 methods = self.classes.of_objects(methods, self.made_as(leads or this))
@@ -1242,8 +1242,10 @@ class Calls(Operations):
         runtime is shut down, if they were given or made after its first use. Destructors that work on the device are
         left out, with what they free.
         """
+        globals_ = (v for root, inner in state.env if root[0] == "global" for v in inner.values())
+        held = mem.NOTHING.union(*globals_)  # a deleter gets what its owner has then
         for function, given in self.at_exit.values():
-            args = [given] * len(function.params)
+            args = [given | held] * len(function.params)
             self.inline(function, args, f"{self.frame.name}/at exit", mem.NOTHING, state.copy())
         unseen = self.program.kept("unseen behind main", lambda: _unseen_statics(self.program))
         if unseen:
@@ -1357,6 +1359,11 @@ def _element(kind: str) -> str:
         return kind.rstrip(" &").removesuffix("*").rstrip()
     arguments = ir.template_arguments(kind)
     return arguments[kind.partition("<")[0].endswith("map") and len(arguments) > 1]
+
+
+def _outer(kind: str) -> str:
+    """A type without its template arguments."""
+    return kind.partition("<")[0] + kind.rpartition(">")[2] if "<" in kind else kind
 
 
 def _plain_type(kind: str) -> str:

@@ -926,7 +926,8 @@ class Calls(Initializers):
         else:
             container = _STD_CONTAINER.match(kind) is not None
             container = container or (self.may_be_any(kind) and not self.file.index.is_member(name))
-            if name == "at" and (container or not kind or MAP.match(kind)):
+            unknown = not kind and not self.file.index.is_member(name)
+            if name == "at" and (container or unknown or MAP.match(kind)):
                 values, _ = self.arguments(arguments)
                 place = Index(receiver, values[0] if values else Opaque(()))
                 self.touch(node, place)

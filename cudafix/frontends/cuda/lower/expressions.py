@@ -1416,6 +1416,7 @@ class Expressions:
             if (
                 isinstance(one, (Var, Field, Index, Deref))
                 and "*" not in kind
+                and KEEPS_REFERENCES.search(kind) is None
                 and self.file.index.class_of(kind) is None
             ):
                 self.emit(ir.Assign(one, opaque(one, stored), self.span(node)))  # the number in there

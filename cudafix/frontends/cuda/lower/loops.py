@@ -338,7 +338,14 @@ class Loops(Branches):
                 if one.may_refer and not options:
                     value = self.bound_reference(declarator, kind, element, Addr(element))
                     value = self.or_copied(declarator, kind, element, value) if one.open else value
-                self.emit(ir.Assign(var, value, self.span(declarator)))
+                assigns: Block = (ir.Assign(var, value, self.span(declarator)),)
+                for option in options if len(options) > 1 and self.file.index.class_of(kind) is not None else ():
+                    each: Block = (ir.Assign(var, option, self.span(declarator)),)  # with all that it holds
+                    assigns = (
+                        ir.If(ir.Test("other", None, "which element it is"), each, assigns, self.span(declarator)),
+                    )
+                for assign in assigns:
+                    self.emit(assign)
 
             def compare() -> None:
                 if iterators is not None:

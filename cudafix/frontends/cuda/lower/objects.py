@@ -11,7 +11,7 @@ from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, MAKES, MAP, MAX_DEPTH, Expressions
-from cudafix.frontends.cuda.lower.terms import deref, is_temporary, opaque
+from cudafix.frontends.cuda.lower.terms import deref, is_temporary, opaque, root_of
 from cudafix.frontends.cuda.sema import sites
 from cudafix.frontends.cuda.sema.declarations import NUMBER_OBJECT, Class
 from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT
@@ -717,7 +717,18 @@ class Objects(Expressions):
         site = self.site(node)
         self.plain_call = False
         self.emit(ir.Call(f"{cls.name}::{name}", given, span, name_span, span.end, site, (), owner, result))
+        if name == cls.constructor and self._lives_on(owner, cls):  # it ends with the process
+            for deleter in given[1:]:
+                self.emit(ir.Call("atexit", (deleter,), span, name_span, span.end, site))
         return result if result is not None else Opaque(())
+
+    def _lives_on(self, owner: Expr, cls: Class) -> bool:
+        """Whether a smart pointer may be what one at namespace scope, or a static one, becomes."""
+        root = root_of(owner)
+        known = self.file.index.all_globals()
+        return (isinstance(root, Var) and "::" in root.name) or any(
+            self.file.index.class_of(one.type) is cls for one in known if "unique_ptr" in one.type
+        )
 
     def _held_by(self, node: Node, cls: Class, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> tuple[Expr, ...]:
         """What a smart pointer is made of: what it holds, and its deleter if that is its own."""

@@ -621,7 +621,7 @@ class Variables(Blocks):
             kind = self.type_of(one)
             if isinstance(one, (Var, Field, Index, Deref)) and kind and not is_pointer(kind):
                 if not (kind.endswith("&") or is_number(kind) or self.file.index.class_of(kind) is not None):
-                    yield one
+                    yield from (one, Index(one, Opaque(())))
 
     def _object(self, one: Declared, node: Node, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> None:
         """A local object that a constructor makes."""

@@ -374,17 +374,7 @@ class Classes:
             if last(f.cls or "") in unseen and (last(f.name) == last(f.cls or "") or last(f.name) == "operator=")
         ]
         run = (*self._of_templates, *special)
-        return next((f.name for f in run if id(f) in self.storing_elsewhere or self._stores_in_argument(f)), "")
-
-    def _stores_in_argument(self, function: ir.Function) -> bool:
-        """Whether a constructor, or a function object, stores what matters in what it is given."""
-        if last(function.name) != "operator()":
-            return _stores_in_argument(function)
-        slicer, given = Slicer.of(self.program, self.reach.tables), {param.name for param in function.params}
-        stored = [one.target for one in walk(function.body) if isinstance(one, ir.Assign)]
-        stored += [place for one in walk(function.body) if isinstance(one, ir.HostAccess) for place in one.writes]
-        named = (place for place in stored if _root(place) in given and not isinstance(place, ir.Var))
-        return any(slicer.decides(place, function) for place in named)
+        return next((f.name for f in run if id(f) in self.storing_elsewhere or _stores_in_argument(f)), "")
 
     @cached_property
     def storing_elsewhere(self) -> frozenset[int]:
@@ -830,13 +820,6 @@ def _stores_in_argument(function: ir.Function) -> bool:
             if isinstance(inner, ir.Deref | ir.Index) and isinstance(place, ir.Var) and place.name in given:
                 return True
     return False
-
-
-def _root(place: ir.Expr) -> str:
-    """The variable that a place is in, or behind; empty if there is none."""
-    while isinstance(place, ir.Field | ir.Index | ir.Deref):
-        place = place.base
-    return place.name if isinstance(place, ir.Var) else ""
 
 
 def _is_null(value: ir.Expr) -> bool:

@@ -116,9 +116,8 @@ def fallback(names: Mapping[str, str], own_line: bool, inline: bool, unit: str, 
     """The functions that `names` has names for, as lines: `finds` the devices with memory pools, `asks` whether the
     current one has them, and `cudaMallocAsync` and `cudaFreeAsync`, with what is done where it has none.
     """
-    kind = (
-        "inline" if inline else "static"
-    )  # what inline functions of a header name is one (C++17, 6.2 [basic.def.odr] 6)
+    # what inline functions of a header name is one (C++17, 6.2 [basic.def.odr] 6)
+    kind = "inline" if inline else "static"
     n = {word: variables.free(word, words) for word, words in _VARIABLES.items()}
     finds = [
         "// the devices that have memory pools, a bit for each: some vGPUs, Windows TCC and old drivers have none",

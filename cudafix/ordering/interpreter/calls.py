@@ -1242,8 +1242,7 @@ class Calls(Operations):
         runtime is shut down, if they were given or made after its first use. Destructors that work on the device are
         left out, with what they free.
         """
-        globals_ = (v for root, inner in state.env if root[0] == "global" for v in inner.values())
-        held = mem.NOTHING.union(*globals_)  # a deleter gets what its owner has then
+        held = held_at_namespace_scope(state)  # a deleter gets what its owner has then
         for function, given in self.at_exit.values():
             args = [given | held] * len(function.params)
             self.inline(function, args, f"{self.frame.name}/at exit", mem.NOTHING, state.copy())
@@ -1347,6 +1346,11 @@ _GIVEN_AWAY: mem.Cell = (("global", "", "<classes of objects that were given awa
 _REGISTERED = "<registered>"
 
 _HANDED_OUT: mem.Cell = (("global", "", ir.HANDED_OUT.removeprefix("::")), ())
+
+
+def held_at_namespace_scope(state: State) -> Values:
+    """What the variables at namespace scope hold, those that only one file sees too."""
+    return mem.NOTHING.union(*(held for root, inner in state.env if root[0] == "global" for held in inner.values()))
 
 
 def _element(kind: str) -> str:

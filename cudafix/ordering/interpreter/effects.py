@@ -20,7 +20,7 @@ from cudafix.ordering.facts.reach import Within, literal, makes_the_file, opens_
 from cudafix.ordering.facts.slicing import for_the_host
 from cudafix.ordering.interpreter import memory as mem
 from cudafix.ordering.interpreter.allocations import Allocations
-from cudafix.ordering.interpreter.calls import said
+from cudafix.ordering.interpreter.calls import held_at_namespace_scope, said
 from cudafix.ordering.interpreter.frames import State, joined
 from cudafix.ordering.interpreter.machine import FOR_THE_DEVICE, UNKNOWN_STREAM
 from cudafix.ordering.interpreter.memory import Values
@@ -1000,8 +1000,7 @@ class Effects(Allocations):
         """
         state.may_wait()  # it may tell the host
         self._stores_of_others(call, [*args.named.get("fn", ()), *args.named.get("params", ())], state)
-        held = mem.NOTHING.union(*(v for root, inner in state.env if root[0] == "global" for v in inner.values()))
-        held = self.reachable(state, held)
+        held = self.reachable(state, held_at_namespace_scope(state))
         bits = self.mask(args.reads | args.writes) | (self.mask(held) & ~self.on_device(held, FOR_THE_DEVICE)) | 1
         for name, variable in self.program.globals.items():
             if variable.space == "host":

@@ -95,10 +95,9 @@ class Roles(Calls):
                     bits |= self.any_of_the_host(state)
                 if role in ("path", "mode") or "r" in role[1:]:
                     args.host_reads |= bits
-                if role in ("out", "alias"):
+                if role in ("hw", "hrw", "out", "alias"):
                     args.host_writes |= bits
                 if role in ("hw", "hrw"):
-                    args.host_writes |= bits
                     places = self._elements_of(state, expr) or self.cells(state, expr) if expr is call.receiver else []
                     self.overwritten(state, [*places, *self.cells(state, ir.Deref(expr))], array=True)
             elif role == "look":

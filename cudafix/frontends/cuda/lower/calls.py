@@ -821,15 +821,14 @@ class Calls(Initializers):
                 self.bump(value)
                 self.lend(node, value)
         look = Look.CHECKED if used else Look.IGNORED
-        call: ir.Call | ir.If = ir.Call(
+        call = ir.Call(
             callee, values, span, name_span, span.end - 1, site, spans, receiver, result, look, template_args
         )
+        either: ir.Stmt = call
         for given, places in self._of_other_lengths(callee, listed, values, spans):
-            other = ir.Call(
-                callee, given, span, name_span, span.end - 1, site, places, receiver, result, look, template_args
-            )
-            call = ir.If(ir.Test("other", None, "the length of a pack"), (other,), (call,), span)
-        self.emit(call)
+            other = replace(call, args=given, arg_spans=places)
+            either = ir.If(ir.Test("other", None, "the length of a pack"), (other,), (either,), span)
+        self.emit(either)
         for value in values:
             if isinstance(value, (Addr, ir.Offset)):
                 self._changes_bytes(node, value.base)

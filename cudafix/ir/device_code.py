@@ -285,7 +285,7 @@ class _Closure:
             unknown &= api is None
             roles = roles_of(api, count) if api is not None else ()
             for role, params, global_names in zip(roles, call.params, call.globals, strict=False):
-                if role.rstrip("*") in _WRITES:
+                if not _WRITES.isdisjoint(role.split("+")):
                     one.writes |= params
                     one.globals_written |= global_names
         if unknown:

@@ -550,10 +550,11 @@ class GlobalVar:
 
 
 class Member(NamedTuple):
-    """A data member of a class: its type as written, and its declaration."""
+    """A data member of a class: its type as written, its declaration, and whether anybody may name it."""
 
     type: str
     span: Span
+    public: bool = True
 
 
 @dataclass(slots=True, eq=False)

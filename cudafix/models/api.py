@@ -54,10 +54,12 @@ whatever they are given by value: casts, comparisons, `printf`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+_T = TypeVar("_T")
 
 ANY_SCOPE = "*"
 
@@ -166,10 +168,10 @@ class Api:
     be any.
     `sync` marks a copy without `Async` in its name. `source` is the document that says so; a row has one. `returns`:
     `pointer` for functions that return new memory (of kind `memory`), `same` for functions that return (a pointer into)
-    their first argument, `view` for an object that shows the elements of its arguments from the first one on, `given`
-    into any of their arguments, `time` for clocks, `handle` for functions that return a
-    new handle on the stream in `stream`, `keeper` for a new object that keeps the `keep` arguments, `hidden` for what
-    may lead to any memory that the host can see.
+    their first argument, `element` for those that return a reference to an element or a part of it, `view` for an
+    object that shows the elements of its arguments from the first one on, `given` into any of their arguments, `time`
+    for clocks, `handle` for functions that return a new handle on the stream in `stream`, `keeper` for a new object
+    that keeps the `keep` arguments, `hidden` for what may lead to any memory that the host can see.
     `holds`: the object in `keeper_out` or `handle_out` has memory of this kind of its own.
     `anywhere`: the host may read and write all memory that it can see, by addresses that the library was given before.
     `timed`: the call also tells the time, or measures what the device does; of `any_time`, the moment tells something.
@@ -239,6 +241,12 @@ def roles_of(api: Api, count: int) -> list[str]:
             behind = api.roles[place + 1 :]
             return [*api.roles[:place], *[role[:-1]] * max(0, count - place - len(behind)), *behind]
     return list(api.roles)
+
+
+def played_by(api: Api, given: Sequence[_T]) -> Iterator[tuple[str, _T]]:
+    """What is `given` with its roles, one by one: an argument that has two, `keep+put`, comes twice."""
+    for roles, one in zip(roles_of(api, len(given)), given, strict=False):
+        yield from ((role, one) for role in roles.split("+"))
 
 
 def played(api: Api) -> frozenset[str]:

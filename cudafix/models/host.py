@@ -383,7 +383,7 @@ reinterpret_pointer_cast} host hr ; returns=same
 {start_lifetime_as,start_lifetime_as_array,as_bytes,as_writable_bytes} external rw* ; why=shows objects as others, or \
 as bytes
 {static_pointer_cast,dynamic_pointer_cast,const_pointer_cast} host - ; returns=same
-get                                     host    hr -        ; returns=same
+get                                     host    hr -        ; returns=element
 exchange                                external rw keep    ; why=the old value is returned and replaced
 {make_pair,make_tuple,tie,forward_as_tuple,pair,tuple,optional,make_optional,array,initializer_list} host keep* ; \
 returns=keeper
@@ -498,19 +498,23 @@ valarray}.{size,empty,length,max_size,capacity,count,contains} host hr -
 contains} host hr -
 {vector,deque,list,array,set,multiset,unordered_set,string,basic_string,string_view,span,map,multimap,unordered_map,\
 initializer_list}.{begin,end,cbegin,cend,rbegin,rend,crbegin,crend} host - ; returns=same
-{vector,deque,list,forward_list,array,string,basic_string,string_view,span,valarray,queue,stack,priority_queue}.{data,\
-front,back,at,top,operator[]} host - - ; returns=same
+{vector,array,string,basic_string,string_view,span}.data host - ; returns=same
+{vector,deque,list,forward_list,array,string,basic_string,string_view,span,valarray,queue,stack,priority_queue}.{front,\
+back,at,top,operator[]} host - - ; returns=element
 span.{first,last,subspan}               host    - - -       ; returns=given
-{map,unordered_map,multimap,set,unordered_set,multiset}.{find,lower_bound,upper_bound,equal_range,at,operator[]} host \
-- - ; returns=same
+{map,unordered_map,multimap,set,unordered_set,multiset}.{find,lower_bound,upper_bound,equal_range} host - - ; \
+returns=same
+{map,unordered_map}.{at,operator[]}     host    - - ; returns=element
 {vector,deque,list,forward_list}.{push_back,push_front} host keeper keep*
 # all elements become others
 {vector,deque,list,forward_list}.assign host    keeper+hw keep+put*
-{vector,deque,list,forward_list}.{emplace_back,emplace_front,insert,emplace,insert_after} host keeper keep* ; \
-returns=same
+{vector,deque,list,forward_list}.{insert,emplace,insert_after} host keeper keep* ; returns=same
+{vector,deque,list,forward_list}.{emplace_back,emplace_front} host keeper keep* ; returns=element
 {set,multiset,unordered_set,map,multimap,unordered_map}.{insert,emplace,try_emplace,insert_or_assign,emplace_hint} \
 host keeper keep* ; returns=same
-{queue,stack,priority_queue}.{push,emplace} host keeper keep*
+{queue,stack,priority_queue}.push       host    keeper keep*
+{queue,stack}.emplace                   host    keeper keep* ; returns=element
+priority_queue.emplace                  host    keeper keep*
 # as `hrw`, what it holds changes its places
 {deque,list,forward_list,queue,priority_queue}.{pop_front,pop} host hrw
 {vector,deque,list,stack}.{pop_back,pop} host hw

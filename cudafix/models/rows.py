@@ -33,7 +33,7 @@ path setting command mode segment -
 ROLES = frozenset(_ROLES.split())
 MEMORY = frozenset(("device", "async", "managed", "pinned", "mapped", "pitched", "array", "host", "shared"))
 PLACES = frozenset(("legacy", "handle", "none", "unknown", "global"))
-RETURNS = frozenset(("pointer", "same", "view", "given", "time", "handle", "keeper", "hidden"))
+RETURNS = frozenset(("pointer", "same", "element", "view", "given", "time", "handle", "keeper", "hidden"))
 
 UNDOCUMENTED = Api(Effect.EXTERNAL, ("rw*",), why="no document says what it does")
 """What stands for a row without a document: no call is answered with it."""

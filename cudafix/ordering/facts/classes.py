@@ -451,7 +451,7 @@ class Classes:
                 params = [f.params[position] for f in own if 0 <= position < len(f.params)]
                 if isinstance(expr, ir.Addr) or any(param.by_reference for param in params):
                     yield expr
-            elif api is None or roles_of(api, len(call.given))[n] in _STORED_IN:
+            elif api is None or not _STORED_IN.isdisjoint(roles_of(api, len(call.given))[n].split("+")):
                 yield expr
 
     @cached_property

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 from cudafix import ir
 from cudafix.ir.link import Program, last
 from cudafix.models import Tables
-from cudafix.models.api import roles_of
+from cudafix.models.api import played_by
 from cudafix.ordering.facts import ranges
 from cudafix.ordering.facts.plain import holds_numbers, is_number, may_lead
 
@@ -95,15 +95,15 @@ def _flow(function: ir.Function, tables: Tables) -> Flow:
                 decides |= {key for bound in ranges.numbers(stmt) for key in keys(bound)}
             case ir.Call():
                 api = tables.lookup(stmt.callee, len(stmt.args)) if stmt.receiver is None else None
-                roles = roles_of(api, len(stmt.args)) if api is not None else []
-                decides |= {k for role, e in zip(roles, stmt.args, strict=False) if role in _DECIDING for k in keys(e)}
+                given = played_by(api, stmt.args) if api is not None else ()
+                decides |= {key for role, e in given if role in _DECIDING for key in keys(e)}
                 into = list(_stored_in(stmt.result, here, function.types)) if stmt.result is not None else []
                 if stmt.receiver is not None:  # a container keeps what it is given, and gives it back
                     held = keys(stmt.receiver)
                     for arg in stmt.args:
                         flows(held, keys(arg), not isinstance(arg, ir.Opaque | ir.Const))
                     flows(into, held, not is_number(stmt.result, function))
-                if api is not None and api.returns in ("same", "view", "given", "keeper"):
+                if api is not None and api.returns in ("same", "element", "view", "given", "keeper"):
                     for arg in stmt.args:
                         flows(into, keys(arg), not is_number(stmt.result, function))
                 for name in map(last, ir.names_of(stmt.callee)):

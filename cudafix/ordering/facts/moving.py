@@ -17,7 +17,7 @@ from typing import TypeAlias
 from cudafix import ir
 from cudafix.ir.link import Program, last
 from cudafix.models import Tables
-from cudafix.models.api import HOST_EFFECTS, Api, Effect, roles_of
+from cudafix.models.api import HOST_EFFECTS, Api, Effect, played, roles_of
 from cudafix.ordering.facts.pageable import element_of
 from cudafix.ordering.facts.plain import NUMBERS
 
@@ -220,7 +220,7 @@ class Moving:
     def _library_call(self, call: ir.Call, api: Api, results: list[Node], function: ir.Function) -> None:
         roles = roles_of(api, len(call.given))
         kept: list[Node] = []
-        writes = any(role in _WRITTEN for role in roles)
+        writes = not _WRITTEN.isdisjoint(played(api))
         for role, expr in zip_longest(roles, call.given, fillvalue="-"):
             if isinstance(expr, str):
                 continue

@@ -22,6 +22,11 @@ _HOLDER = re.compile(
     r"|pair|tuple|optional|variant|(?:unique|shared|weak)_ptr|queue|stack|priority_queue|atomic|complex|bitset|any|string"
     r"|host_vector|device_vector|device_ptr|function|thread|mutex)\b|std::(?:\w+::)*\w+(?![\w:<])"
 )
+_ELEMENTS = re.compile(
+    r"(?:std::|thrust::)?(?:vector|deque|valarray|array|(?:forward_)?list|(?:unordered_)?(?:multi)?(?:map|set)|queue|stack"
+    r"|priority_queue|host_vector)\s*<.*>",
+    re.DOTALL,
+)
 _DEDUCED = re.compile(  # class templates of which the arguments are not written ([over.match.class.deduct])
     r"std::(?:vector|deque|valarray|array|(?:forward_)?list|(?:unordered_)?(?:multi)?(?:map|set)|pair|tuple|optional)"
 )
@@ -54,6 +59,12 @@ def shows_elements_of_others(kind: str) -> bool:
 def holds_in_place(kind: str) -> bool:
     """Whether what `*x` names is a part of `x`, for an `x` of type `kind` (ISO C++ [optional.observe])."""
     return _OPTIONAL.match(kind) is not None
+
+
+def has_elements(kind: str) -> bool:
+    """Whether an `x` of type `kind` has elements that are parts of it (ISO C++ [container.requirements])."""
+    plain = kind.removeprefix("const ").removeprefix("::").strip().rstrip("&").rstrip()
+    return _ELEMENTS.fullmatch(plain) is not None and _OTHERS.search(plain) is None
 
 
 def has_its_own(kind: str) -> bool:

@@ -75,6 +75,16 @@ class Scopes:
         return found
 
     @cached_property
+    def members_declared(self) -> dict[str, bool]:
+        """The data members that classes declare, by name: whether all of that name are public."""
+        found: dict[str, bool] = {}
+        for module in self.program.modules:
+            for members in module.fields.values():
+                for name, member in members.items():
+                    found[name] = found.get(name, True) and member.public
+        return found
+
+    @cached_property
     def functions(self) -> frozenset[str]:
         """The names of all functions."""
         return frozenset(function.name for function in self.program.functions())

@@ -17,7 +17,7 @@ from itertools import zip_longest
 from cudafix import ir
 from cudafix.ir.link import Program, last
 from cudafix.models import Tables
-from cudafix.models.api import HOST_EFFECTS, Api, Effect, played, roles_of
+from cudafix.models.api import HOST_EFFECTS, Api, Effect, played, played_by, roles_of
 from cudafix.ordering.facts.deciding import deciding, owner
 from cudafix.ordering.facts.pageable import has_its_own
 from cudafix.ordering.facts.plain import (
@@ -37,12 +37,11 @@ from cudafix.ordering.facts.plain import (
 
 NULLS = frozenset({"0", "NULL", "nullptr", "0L", "0u", "0U", "0UL", "false", "NIL"})
 _STANDARD = tuple(f"std::{name}" for name in "vector string_view string atomic map fstream streambuf exception".split())
-_HANDED_BACK = frozenset({"same", "view", "given", "hidden"})
+_HANDED_BACK = frozenset({"same", "element", "view", "given", "hidden"})
 _INERT = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.READ, Effect.NOTHING})
 _HOST_ROLES = frozenset("- hr hw hrw look hidden out put path mode segment kind flags device".split())
 _WRITES = frozenset(("hw", "hrw", "hidden", "out"))
 _STORES = _WRITES | {"swap", "w", "rw", "use"}
-_OF_RECEIVERS = frozenset((role,) for role in _STORES)
 _HOST_MEMORY = frozenset(("hr", "hw", "hrw", "path", "mode"))
 _READS = frozenset(("hr", "hrw"))
 _MEMORY_WRITES = frozenset(("hw", "hrw"))
@@ -114,7 +113,7 @@ def moves_pointers(function: ir.Function, tables: Tables) -> frozenset[int]:
             api = tables.method(kind, stmt.callee, len(stmt.args)) if kind else None
         if api is None or api.effect not in HOST_EFFECTS or api.any:
             continue
-        given = list(zip(roles_of(api, len(stmt.given)), stmt.given, strict=False))
+        given = list(played_by(api, stmt.given))
         reads = any(
             (role in _READS and _holds_pointers(e, function)) or (role == "put" and may_lead(e, function))
             for role, e in given
@@ -132,7 +131,7 @@ def fills_structs(function: ir.Function, tables: Tables) -> frozenset[int]:
     for stmt in ir.walk(function.body):
         if isinstance(stmt, ir.Call) and stmt.receiver is None:
             api = tables.lookup(stmt.callee, len(stmt.args))
-            for role, expr in zip(roles_of(api, len(stmt.args)) if api is not None else (), stmt.args, strict=False):
+            for role, expr in played_by(api, stmt.args) if api is not None else ():
                 if role in _WRITES and isinstance(expr, ir.Var) and _is_struct(function.types.get(expr.name, "")):
                     found.add(id(stmt))
     return frozenset(found)
@@ -193,8 +192,8 @@ def for_the_host(call: ir.Call, api: Api, certain: bool) -> Iterator[ir.Expr]:
     for role, arg in zip_longest(roles, call.args, fillvalue="-"):
         if isinstance(arg, str | ir.Const | ir.FuncRef):
             continue
-        if role in _HANDED or (
-            role == "-" and api.returns not in ("same", "view", "given") and not isinstance(arg, ir.Opaque)
+        if not _HANDED.isdisjoint(role.split("+")) or (
+            role == "-" and api.returns not in ("same", "element", "view", "given") and not isinstance(arg, ir.Opaque)
         ):
             yield arg
 
@@ -385,14 +384,13 @@ class Slicer:
         if api.returns in _HANDED_BACK and stmt.result is not None and _is_outside(stmt.result):
             if any(may_lead(e, function) for e in stmt.given):
                 return True
-        for role, expr in zip(roles_of(api, len(stmt.given)), stmt.given, strict=False):
+        for role, expr in played_by(api, stmt.given):
             if (role in ("swap", "keep") and may_lead(expr, function)) or (
                 role == "hrw" and expr == stmt.receiver and _holds_pointers(expr, function)
             ):
                 return True
         if api.stores_bytes and any(
-            role in _WRITES and _may_be_addresses(expr, function)
-            for role, expr in zip(roles_of(api, len(stmt.given)), stmt.given, strict=False)
+            role in _WRITES and _may_be_addresses(expr, function) for role, expr in played_by(api, stmt.given)
         ):
             return True
         if any(isinstance(part, ir.Var) and part.name in self._callables for part in _parts(stmt)):
@@ -438,11 +436,13 @@ class Slicer:
             kind = function.types.get(call.receiver.name, "") if isinstance(call.receiver, ir.Var) else ""
             arity = len(call.args)
             method = self._tables.method(kind, call.callee, arity) if kind else self.method_by_name(call.callee, arity)
-            if method is not None and method.roles[:1] in _OF_RECEIVERS:
+            if method is not None and method.roles and not _STORES.isdisjoint(method.roles[0].split("+")):
                 yield call.receiver
         for n, expr in enumerate(call.args):
             refers = isinstance(expr, ir.Addr) or any(n < len(f.params) and f.params[n].may_change for f in own)
-            if ((own or call.receiver is not None) and refers) or (n < len(roles) and roles[n] in _STORES):
+            if ((own or call.receiver is not None) and refers) or (
+                n < len(roles) and not _STORES.isdisjoint(roles[n].split("+"))
+            ):
                 yield expr
 
     def _stores_a_number(self, place: ir.Expr, function: ir.Function) -> bool:
@@ -554,12 +554,13 @@ class Slicer:
                 names_in(expr, self._observed)
         else:
             host_only = api.effect in HOST_EFFECTS
-            for role, expr in zip(roles_of(api, len(given)), given, strict=False):
+            for role, expr in played_by(api, given):
                 if role in _HANDED and host_only:
                     self._pointers(expr)
                 elif role != "-":
                     names_in(expr, self._observed)
-            for expr in given[:1] if api.returns == "same" else given if api.returns in ("view", "given") else ():
+            back = {"same": given[:1], "element": given[:1], "view": given, "given": given}
+            for expr in back.get(api.returns or "", ()):
                 self._pointers(expr, exact=True)
         if call.result is not None and not isinstance(call.result, ir.Var):
             names_in(call.result, self._observed)
@@ -693,7 +694,7 @@ class Slicer:
             and api.returns not in ("handle", "keeper")
             and all(role.rstrip("*") in _HOST_ROLES for role in api.roles)
         ):
-            written = tuple(e for r, e in zip(roles_of(api, len(given)), given, strict=False) if r in _WRITES)
+            written = tuple(e for role, e in played_by(api, given) if role in _WRITES)
             if api.stores_bytes and any(_may_be_addresses(e, self._function) for e in written):
                 return None
             self._handed += [e for e in for_the_host(call, api, call.receiver is not None) if self._may_point(e)]

@@ -920,11 +920,16 @@ class Calls(Operations):
         self.obstacle(kept, "escapes", f"is still reachable when {point.text}", point.span)
 
     def control(self, why: str, span: ir.Span, state: State) -> None:
-        """The order of statements is not known here: nothing that is live can be proved."""
+        """The order of statements is not known here: nothing that is live can be proved, nor what was made and freed so
+        far, since that may be done again.
+        """
         if why == ir.NOT_PARSED:
             self.obstacle(state.live, "parse_error", "is live where the text could not be parsed", span)
             return
-        self.obstacle(state.live, "control_flow", f"is live where the order of statements is not known: {why}", span)
+        freed = (1 << len(self.outcome.objects)) - 1 & ~state.live
+        where = f"where the order of statements is not known: {why}"
+        self.obstacle(state.live, "control_flow", f"is live {where}", span)
+        self.obstacle(freed, "control_flow", f"may be made again {where}", span)
 
     def unknown(
         self,
@@ -945,7 +950,7 @@ class Calls(Operations):
         device = self.on_device(values)
         if self.in_python and self._may_reach_more(values):
             device |= self._all_that_is_held(state)
-        self.escaped |= device
+        self.escaped |= device | (self.mask(values) & self.host_visible)  # who reads what it kept, is not seen either
         self._may_be_pinned(args, values, state)
         self._give_away(values, state)
         functions = self.functions_among(values)

@@ -9,7 +9,7 @@ from cudafix import ir
 from cudafix.ir import walk
 from cudafix.ir.link import Program, last
 from cudafix.models import Tables
-from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, roles_of
+from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, played_by
 from cudafix.models.shell import stays_off_the_device
 from cudafix.ordering.facts import paths
 from cudafix.ordering.facts.any_time import AnyTime
@@ -153,7 +153,7 @@ class Effects(Allocations):
             self.result(call, mem.UNKNOWN, state)
             return state
         args = self.arguments(call, api, state)
-        given = list(zip(roles_of(api, len(call.given)), call.given, strict=False))
+        given = list(played_by(api, call.given))
         if api.effect in HOST_EFFECTS and state.orders.lost.get(HOST, 0):
             pointers = () if api.any else [e for role, e in given if role in _READS and not isinstance(e, ir.Const)]
             self.reads_of_others(state, call, args.host_reads, any(self.is_made(state, e) for e in pointers))
@@ -216,7 +216,11 @@ class Effects(Allocations):
             self._sizes_change(call, api, after)
         self._keep(call, api, args, after)
         if call.result is not None and api.effect != Effect.ALLOC:
-            self.result(call, self._returned(call, api, after), after)
+            elements, always = self.elements_named(call, api, after)
+            held = self._returned(call, api, after) if not always else mem.NOTHING
+            self.result(call, held.union(*map(after.env.read, elements)), after)
+            if elements and isinstance(call.result, ir.Var) and call.result.name.startswith("%"):
+                self._refers(after, self.root(call.result.name), frozenset(map(mem.Ref, elements)), always)
         if api.looks and call.look is ir.Look.CHECKED:
             self.looks(after)
         return after
@@ -229,7 +233,7 @@ class Effects(Allocations):
             state.env.resized(self.cells(state, call.receiver) or None)
         if call.receiver is not None or last(call.callee) in _LOOKS_AT or call.callee.startswith("cu"):
             return
-        for role, expr in zip(roles_of(api, len(call.given)), call.given, strict=False):
+        for role, expr in played_by(api, call.given):
             if role == "swap" or isinstance(expr, ir.Const | ir.FuncRef):
                 continue
             led = [v.cell for v in self.reachable(state, self.whole(state, expr)) if isinstance(v, mem.Ref)]

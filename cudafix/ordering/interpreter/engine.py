@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from cudafix import ir
 from cudafix.interrupts import checkpoint
@@ -36,6 +36,7 @@ from cudafix.ordering.interpreter.stream_names import named_streams
 MAX_DEPTH = 40  # inlined calls
 MAX_NESTING = 200  # blocks in blocks, through calls
 MAX_STEPS = 50_000  # statements run for one program, rounds of loops counted
+_REFERENCES_TO = re.compile(r"(?:std::)?reference_wrapper\s*<\s*([\w ]+?)\s*>")
 _NOT_FOLLOWED = re.compile(r"map\s*<|\breference_wrapper\b")
 CELLS_OF_A_STEP = 64  # a statement that stores where it is not known where counts for each so many cells it may mean
 MAX_COARSE_STEPS = 5_000  # the same once the program has turned out to be too large, and much of it is one step each
@@ -512,7 +513,9 @@ class Engine(Chosen):
             if isinstance(through, ir.Deref | ir.Index | ir.Opaque) and (
                 mem.leading(values) or not mem.has_number(values)
             ):
-                self.written_elsewhere(state, (), values, unseen=True)
+                named = [e for e in ir.variables(target) if isinstance(e, ir.Var)]
+                around = {cell[0] for e in named for cell in self.cells(state, e)}
+                self.written_elsewhere(state, (), values, unseen=True, around=around)
         if isinstance(value, ir.Opaque) and isinstance(target, ir.Var):
             self._owned(state, target, value, values, span)
         elif isinstance(value, ir.Opaque) and isinstance(target, ir.Field):
@@ -679,10 +682,18 @@ class Engine(Chosen):
         self.spend(state, targets, sum(map(len, parts.values())))
         state.env.write_parts(targets, parts)
 
-    def written_elsewhere(self, state: State, cells: Iterable[Cell], values: Values, unseen: bool = False) -> None:
+    def written_elsewhere(
+        self,
+        state: State,
+        cells: Iterable[Cell],
+        values: Values,
+        unseen: bool = False,
+        around: Collection[mem.Root] = (),
+    ) -> None:
         """A write to a part of an object, or to what a call has returned. Where that may show what others hold
         (`std::span`, a tuple of references, an object of a class that is not seen), or where the place is `unseen`, it
-        may be a write to any element, or to any variable that somebody has the address of.
+        may be a write to any element, or to any variable that somebody has the address of, or that the place is named
+        by: what is `around` it.
         """
         if self.in_python or not (unseen or any(self._shows_others(root) for root, _ in cells)):
             return
@@ -691,7 +702,7 @@ class Engine(Chosen):
             for root, inner in state.env
             for path, found in inner.items()
             if (leads := mem.leading(found))
-            and (root in self.exposed or root[0] != "local" or any(kind == "at" for kind, _ in path))
+            and (root in self.exposed or root in around or root[0] != "local" or any(kind == "at" for kind, _ in path))
         ]
         given = mem.leading(values).union(*(leads for _, leads in held))
         self.step(len(held) * len(given) // CELLS_OF_A_STEP)
@@ -707,7 +718,8 @@ class Engine(Chosen):
         else:
             holder = next((frame for frame in reversed(self.frames) if frame.name == root[1]), None)
             kind = holder.function.types.get(root[2], "") if holder is not None else ""
-        return bool(kind) and not has_its_own(kind) and not self.classes.is_other_class(kind)
+        numbers = _REFERENCES_TO.sub(lambda one: "int" if one[1] in NUMBERS else one[0], kind)  # no address goes there
+        return bool(kind) and not has_its_own(numbers) and not self.classes.is_other_class(kind)
 
     def is_result(self, state: State, place: ir.Expr) -> bool:
         """Whether a place is what a call has returned, or a part of that: a reference, to what is not known."""

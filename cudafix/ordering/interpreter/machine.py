@@ -17,7 +17,14 @@ from cudafix.models import Tables
 from cudafix.ordering.facts import paths
 from cudafix.ordering.facts.classes import Classes
 from cudafix.ordering.facts.moving import BEHIND, Moving, Node
-from cudafix.ordering.facts.pageable import NAMES, element_of, has_its_own, holds_in_place, owns_pageable_elements
+from cudafix.ordering.facts.pageable import (
+    NAMES,
+    element_of,
+    has_elements,
+    has_its_own,
+    holds_in_place,
+    owns_pageable_elements,
+)
 from cudafix.ordering.facts.paths import array_of
 from cudafix.ordering.facts.plain import ADDRESS, NUMBERS, as_held, number_type
 from cudafix.ordering.facts.reach import Reach
@@ -293,12 +300,12 @@ class Machine:
                 # an element of a map is a pair; `m[k]` and `m.at(k)` name what is mapped alone
                 return parts + [cell for cell in within if name == "second" and cell[1] and cell[1][-1][0] == "at"]
             case ir.Deref(base):
+                if holds_in_place(self.type_of(base)):
+                    return self.cells(state, base)
                 found = [mem.at(v, "0") for v in self.values(state, base)]
                 pointed = [c for c in found if c is not None]
                 if self.puns:
                     self._are_seen_as(base, pointed)
-                if not pointed and holds_in_place(self.type_of(base)):
-                    return self.cells(state, base)
                 return pointed
             case ir.Index(base, index):
                 key = self.key(state, index)
@@ -372,9 +379,8 @@ class Machine:
 
     def in_place(self, base: ir.Expr) -> bool:
         """Whether the elements of an array or a pointer are where its values lead, and nowhere else."""
-        if not isinstance(base, ir.Var | ir.Field) or self.in_python:
-            return True
-        return has_its_own(self.type_of(base))
+        kind = self.type_of(base)
+        return self.in_python or (has_its_own(kind) and (self._is_array(base) or not has_elements(kind)))
 
     @staticmethod
     def referred_by(state: State, root: mem.Root) -> list[Cell]:
@@ -881,7 +887,7 @@ class Machine:
 
     def parts(self, state: State, expr: ir.Expr) -> dict[paths.Path, Values]:
         """What the parts of a struct hold that an expression names."""
-        if not isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
+        if not isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref | ir.Choice):
             return {}
         found = state.env.parts(self.cells(state, expr))
         found.pop((), None)

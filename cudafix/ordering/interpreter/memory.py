@@ -279,8 +279,12 @@ class Cells(dict[Path, Values]):
         return NOTHING.union(*[self[other] for other in self.same(path)])
 
     def spread(self, path: Path, values: Values) -> Values:
-        """Let the other places that may be the one at `path` hold values too; what that one has held so far."""
-        held = self.get(path, NOTHING)
+        """Let the other places that may be the one at `path` hold values too; what that one has held so far, if only as
+        a part of what it is in.
+        """
+        held = self.get(path)
+        if held is None:
+            held = _unwritten(self, path, meeting=True)
         if not is_unique(path):
             known = path in self
             for other in self.same(path):
@@ -404,23 +408,22 @@ def _perhaps_at(inner: Cells, path: Path, values: Values, holds: bool) -> Values
     return _sole(path, values) if written and not holds else _or_unset(_sole(path, values), holds)
 
 
-def _unwritten(inner: Cells, path: Path, meeting: bool = False) -> Values:
+def _unwritten(inner: Cells, path: Path, meeting: bool = False, made: bool = False) -> Values:
     """What a part of a place is if nothing was written there, but something to all of a struct that it is in: what came
     from outside, or the sum of the parts of which it is one.
 
     Where a path that has written the part is `meeting` one that has not, the sum of a function that was not followed,
-    which leads to host memory only, is left out: with it all parts would soon hold all of them.
+    which leads to host memory only, is left out: with it all parts would soon hold all of them. `made`: only what the
+    whole was made of, not what it is by itself (a smart pointer is one, and has a deleter).
     """
     found = NOTHING
     for n in range(len(path)):
         whole = inner.held(path[:n])
-        if meeting and MIXED in whole:
+        if (meeting and MIXED in whole) or (made and COMPUTED not in whole and Ptr(EXTERNAL) not in whole):
             continue
-        if Ptr(EXTERNAL) in whole:  # unless it was set since
-            return found | UNKNOWN | leading(whole)
-        if path[n][0] == "field":  # of a struct of which only the sum of its parts is known
+        if path[n][0] == "field" or COMPUTED in whole or Ptr(EXTERNAL) in whole:  # only the sum of its parts is known
             found |= leading(whole)
-        else:  # an operator of a struct picks from what it holds
+        if path[n][0] != "field":  # an operator of a struct picks from what it holds
             found |= inner.sum_of_fields(path[:n])
     return found
 
@@ -668,7 +671,10 @@ class Environment:
         found = inner.held(path) if path else NOTHING
         if has_queue(found) and any(is_vaguer(other, path) for other in inner.same(path)):
             return found | {OTHER}  # a stream or an event that is stored at an unknown index need not be this one
-        return found or _unwritten(inner, path)
+        if not found:
+            return _unwritten(inner, path)
+        # the element that is named may be another one than those that were written since the whole was made
+        return found if is_unique(path) else found | _unwritten(inner, path, meeting=True, made=True)
 
     def dropped(self, returned: Values = NOTHING, without: str = "") -> frozenset[Stream]:
         """The streams that may have been destroyed because nobody holds the object any more that owns them: no variable
@@ -908,7 +914,7 @@ class Environment:
         of it.
         """
         found: dict[Path, Values] = {}
-        targets = list(cells)
+        targets = list(dict.fromkeys(cells))
         for root, base in targets:
             n = len(base)
             inner = [path[n:] for other, path in targets if other == root and len(path) > n and path[:n] == base]
@@ -920,6 +926,12 @@ class Environment:
                     values = self.read((root, base + path))
                 values = values if len(targets) == 1 else _sole(path, values)
                 found[path] = found[path] | values if path in found else values
+        if len(targets) > 1:  # what one of them has by this name may be in another as a part of a whole
+            for root, base in targets:
+                cells_of = self[root]
+                for path in found:
+                    if base + path not in cells_of:
+                        found[path] |= _unwritten(cells_of, base + path, meeting=True)
         return found
 
     def at_parts(self, cells: Collection[Cell], parts: Iterable[Path]) -> dict[Path, Values]:

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from cudafix import ir
 from cudafix.findings import Assumption
-from cudafix.models.api import Api, field_of, roles_of
+from cudafix.models.api import Api, field_of, played_by
 from cudafix.ordering.interpreter.state import Bits, Stream
 
 
@@ -34,7 +34,7 @@ def lacks_stream(call: ir.Call) -> bool:
 
 def stream_arguments(api: Api, given: Sequence[ir.Expr]) -> Iterator[ir.Expr]:
     """What a call names as its stream: an argument, or a field of one."""
-    for role, expr in zip(roles_of(api, len(given)), given, strict=False):
+    for role, expr in played_by(api, given):
         if role == "stream":
             yield expr
         elif role == "streams":

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from cudafix import ir
 from cudafix.ir import walk
-from cudafix.models.api import HOST_EFFECTS, Api, Effect, roles_of
+from cudafix.models.api import HOST_EFFECTS, Api, Effect, played_by
 from cudafix.ordering.facts import paths
+from cudafix.ordering.facts.pageable import has_elements
 from cudafix.ordering.facts.paths import Index, array_of
 from cudafix.ordering.facts.plain import holds_numbers
 from cudafix.ordering.interpreter import memory as mem
@@ -48,7 +49,7 @@ class Arguments:
 _SMART_POINTER = re.compile(r"\b(?:std::)?(?:shared_ptr|unique_ptr)\b")
 """What may be given a deleter, which runs when it ends ([util.smartptr.shared.dest], [unique.ptr.single.dtor])."""
 _OF_ANY = frozenset(  # which element, is not known
-    "at back top find lower_bound upper_bound operator[] emplace_back emplace_front insert emplace insert_after "
+    "at back top get find lower_bound upper_bound operator[] emplace_back emplace_front insert emplace insert_after "
     "try_emplace insert_or_assign emplace_hint".split()
 )
 # containers of the host, which have their elements themselves
@@ -63,8 +64,7 @@ class Roles(Calls):
     def arguments(self, call: ir.Call, api: Api, state: State) -> Arguments:
         args = Arguments(lacks_stream=lacks_stream(call))
         given = call.given
-        roles = zip(roles_of(api, len(given)), given, strict=False)
-        for role, expr in ((role, expr) for one, expr in roles for role in one.split("+")):
+        for role, expr in played_by(api, given):
             if role == "-":
                 continue
             if role in _CHANGES and expr is not call.receiver and self.is_number(expr):  # it is given by reference
@@ -315,8 +315,8 @@ class Roles(Calls):
         if any(isinstance(v, mem.Function) for v in kept):  # which one is called, with which variables, is not known
             return False
         for expr in args.named.get("keep", ()):
+            state.env.write_parts(elements, self.parts(state, expr))  # of an element of which nothing is known yet
             state.env.write(elements, self.values(state, expr))
-            state.env.write_parts(elements, self.parts(state, expr))
         return True
 
     def _put_among(self, args: Arguments, values: Values, state: State) -> None:
@@ -331,13 +331,34 @@ class Roles(Calls):
                 each = [((root, (*path, *inner)), mixed[inner[1:]]) for inner in elements]
                 state.env.write_each([((root, (*path, ("at", paths.ANY))), mixed[()]), *each])
 
+    def elements_named(self, call: ir.Call, api: Api, state: State) -> tuple[list[mem.Cell], bool]:
+        """The places one of which a library function returns a reference to (`returns=element`), and whether it is
+        certainly one of these.
+        """
+        first = call.receiver if call.receiver is not None else call.args[0] if call.args else None
+        if api.returns != "element" or first is None:
+            return [], False
+        key = paths.ANY if call.callee in _OF_ANY else "0"
+        kind, around = self.type_of(first), self.cells(state, first)
+        own = [(root, (*path, ("at", key))) for root, path in around]
+        if has_elements(kind):
+            return own, True
+        members = {
+            (root, (*path, inner[0]))
+            for root, path in around
+            for inner, _ in state.env.under((root, path))
+            if inner and inner[0][0] == "field" and inner[0][1] != ir.SIZE
+        }
+        led = [cell for v in self.values(state, first) if (cell := mem.at(v, key)) is not None]
+        return [*own, *sorted(members, key=repr), *led], False
+
     def _returned(self, call: ir.Call, api: Api, state: State) -> Values:
-        if api.returns == "same":
+        if api.returns in ("same", "element"):
             first = call.receiver if call.receiver is not None else call.args[0] if call.args else None
             if first is None:
                 return mem.UNKNOWN
             values = self.values(state, first)
-            key = paths.ANY if call.callee in _OF_ANY else "0"  # `v.at(i)`, `v.data()`
+            key = paths.ANY if call.callee in _OF_ANY else "0"  # `v.find(i)`, `v.data()`
             kind = self.type_of(first)
             is_container = _HAS_ELEMENTS.match(kind) is not None
             holds = is_container or (not mem.leading(values) and self.classes.is_open(kind))

@@ -79,12 +79,51 @@ def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
                     _inside(machine, state, value, StreamName(var, text), found, indices, ended)
                 elif not path and not machine.in_python and isinstance(value, mem.Ref | mem.Ptr):
                     _members(machine, state, value, var, text, found, ended)
+    if not machine.in_python:
+        for name in _named_by_getters(machine):
+            variable = next(e for e in ir.variables(name.expr) if isinstance(e, ir.Var))
+            stream = _certain(machine, state, name.expr, ended) if variable in scope.values() else None
+            if stream is not None and stream not in found.values():
+                found.setdefault(name, stream)
     asked = machine.asked(file, frame.function.name.partition(ir.LAMBDA)[0]) if not machine.in_python else None
     place = _meant_by(machine, asked, scope) if asked is not None else None
     if asked is None or place is None or not (stream := _certain(machine, state, place, ended)):
         return found
     name = StreamName(place, asked.text)
     return {name: stream} | {other: one for other, one in found.items() if other != name}
+
+
+def _named_by_getters(machine: Machine) -> tuple[StreamName, ...]:
+    """The places that the current function names by calls which only return what is there, `lane.stream()`: what it
+    writes once compiles, whoever may name the member.
+    """
+    function, getters = machine.frame.function, Getters.of(machine.program, machine.tables)
+
+    def found(function: ir.Function) -> tuple[StreamName, ...]:
+        names: dict[StreamName, None] = {}
+        for call in (s for s in ir.walk(function.body) if isinstance(s, ir.Call) and not s.args):
+            place = getters.named_by(function, call)
+            around = _receiver(call.receiver) if place is not None else None
+            if place is not None and around is not None and isinstance(place, ir.Field):
+                names[StreamName(place, f"{around}{last(call.callee)}()")] = None
+        return tuple(names)
+
+    return function.kept("named by getters", found)
+
+
+def _receiver(place: ir.Expr | None) -> str | None:
+    """How an object is written in front of the name of a method that is called on it, None if that is not known."""
+    match place:
+        case ir.Deref(ir.Var("this")):
+            return ""
+        case ir.Var(name) if _SPELLED.fullmatch(name):
+            return f"{last(name.split('@')[0])}."
+        case ir.Deref(ir.Var(name)) if _SPELLED.fullmatch(name):
+            return f"{last(name.split('@')[0])}->"
+        case ir.Field(base, name) if (around := _receiver(base)) is not None:
+            return f"{around}{name}."
+        case _:
+            return None
 
 
 def _certain(machine: Machine, state: State, place: ir.Expr, ended: frozenset[Stream]) -> Stream | None:
@@ -211,7 +250,8 @@ def _members(
             else:
                 spelled = f"{text}->{fields}" if path else f"*{text}"
             stream = _stream_in(machine, value, state, ended)
-            if stream is not None and (text == "this" or (_may_name(machine, path) and _compiles(machine, var, path))):
+            own = text == "this"
+            if stream is not None and _may_name(machine, path[own:]) and (own or _compiles(machine, var, path)):
                 found.setdefault(StreamName(place, spelled), stream)
 
 
@@ -252,11 +292,13 @@ def _stream_in(machine: Machine, value: mem.Value, state: State, ended: frozense
 
 
 def _may_name(machine: Machine, path: paths.Path) -> bool:
-    """Whether members of an object can be named from outside: not those that look private and that no function
-    outside of a class names.
+    """Whether members of an object can be named from outside: not those that are not public, or look so where no class
+    is seen that declares them, and that no function outside of a class names.
     """
-    private = {name for kind, name in path if kind == "field" and _PRIVATE.search(name)}
-    return not private or private <= machine.scopes.members_named_outside
+    declared = machine.scopes.members_declared
+    names = {name for kind, name in path if kind == "field"}
+    private = {name for name in names if not declared.get(name, _PRIVATE.search(name) is None)}
+    return private <= machine.scopes.members_named_outside
 
 
 def _compiles(machine: Machine, var: ir.Expr, path: paths.Path) -> bool:

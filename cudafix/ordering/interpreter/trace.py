@@ -16,7 +16,7 @@ from cudafix import ir
 from cudafix.ir import walk
 from cudafix.ir.link import Program, last
 from cudafix.models import Tables
-from cudafix.models.api import Api, Effect, roles_of
+from cudafix.models.api import Api, Effect, played_by
 from cudafix.ordering.interpreter import check
 from cudafix.ordering.interpreter.effects import Effects
 from cudafix.ordering.interpreter.frames import Catching, State, joined
@@ -332,7 +332,7 @@ class Tracer(Effects):
         key, text = key_of(call), f"`{call.callee}`"
         if api.effect in (Effect.RECORD, Effect.WAIT):
             expr = next(
-                (arg for arg, role in zip(call.args, roles_of(api, len(call.args)), strict=False) if role == "stream"),
+                (arg for role, arg in played_by(api, call.args) if role == "stream"),
                 None,
             )
             (lane, *others) = self.streams(state, expr)

@@ -134,7 +134,6 @@ MAP = re.compile(r"(?:const )?(?:std::)?(?:unordered_)?(?:multi)?map\s*<")
 """The containers whose elements are pairs of a key and what it is mapped to ([associative.reqmts], [unord.req])."""
 _OPTIONAL = re.compile(r"(?:const )?(?:(?:std|thrust)::)?optional\s*<(.*)>(?: &)?")
 LISTS = re.compile(r"(?:const )?(?:std::)?(?:deque|(?:forward_)?list|queue|stack|(?:multi)?set|unordered_set)\s*<")
-_REFER = frozenset(("get", "any_cast", "value", "front", "back", "top"))  # which return references to what is held
 _MOST_PARTS = 4  # of parts of parts
 
 _INTEGER = re.compile(r"[0-9]+")
@@ -277,8 +276,6 @@ class Expressions:
             return
         if not write:
             self.converts(node, place)
-        elif is_temporary(place) and self.reached_by(place) in _REFER:  # through the reference that a call returns
-            place = Deref(place)
         if isinstance(place, (Index, Deref)) and self.is_on_the_device(self.type_of(place.base)):
             self.copied_element(node, place)
             return
@@ -1106,7 +1103,7 @@ class Expressions:
         if isinstance(place, Index) and self.file.index.class_of(self.type_of(place.base)) is not None:
             made = "operator[]"
         kinds = self.file.index.referred(made) - {""}
-        if kinds and all(not self.file.index.class_of(kind) and not is_pointer(kind) for kind in kinds):
+        if kinds and all(map(self.file.index.means_number, kinds)):
             return opaque()
         return Addr(place)
 

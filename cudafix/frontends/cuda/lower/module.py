@@ -107,19 +107,30 @@ def _names(macro: Macro, name: str) -> bool:
 
 def _is_private(root: Node, start: int, end: int) -> bool:
     """Whether a member that is declared there can be named in its class alone, of which nobody is a friend."""
+    body = _members_around(root, start, end)[1]
+    friends = body is not None and any(one.type == "friend_declaration" for one in body.children)
+    return not friends and _access(root, start, end) == b"private"
+
+
+def _access(root: Node, start: int, end: int) -> bytes:
+    """Who may name a member that is declared there: the last access specifier in front of it, else that of the class
+    (C++17, 14.1 [class.access.spec] 1, 14 [class.access] 3); nothing if that is no member.
+    """
+    node, body = _members_around(root, start, end)
+    if node is None or body is None or body.parent is None:
+        return b""
+    said = [b"private" if body.parent.type == "class_specifier" else b"public"]
+    before = (one for one in body.children if one.type == "access_specifier" and one.end_byte <= node.start_byte)
+    said.extend((one.text or b"").rstrip(b": ") for one in before)
+    return said[-1]
+
+
+def _members_around(root: Node, start: int, end: int) -> tuple[Node | None, Node | None]:
+    """The member that is declared there, and the list of the members of its class."""
     node = root.descendant_for_byte_range(start, end - 1)
     while node is not None and node.type != "field_declaration":
         node = node.parent
-    body = node.parent if node is not None else None
-    if node is None or body is None or body.parent is None:
-        return False
-    said = [b"private" if body.parent.type == "class_specifier" else b"public"]
-    for one in body.children:
-        if one.type == "friend_declaration":
-            return False
-        if one.type == "access_specifier" and one.end_byte <= node.start_byte:
-            said.append(one.text or b"")
-    return said[-1].startswith(b"private")
+    return node, node.parent if node is not None else None
 
 
 def _let_go(found: Declarations, parsed: Parsed) -> Iterator[Class]:
@@ -201,8 +212,12 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
             unseen = found.unseen(kind, variable.name.removeprefix("::"))
             variable.unseen = unseen.name if unseen is not None else ""
         variable.type = found.written_out(element_type(variable.type), variable.name.removeprefix("::"))
+    root = parsed.tree.root_node
     members = {
-        cls.name: {name: ir.Member(cls.fields[name], ir.Span(parsed.path, *at)) for name, at in cls.places.items()}
+        cls.name: {
+            name: ir.Member(cls.fields[name], ir.Span(parsed.path, *at), _access(root, *at) == b"public")
+            for name, at in cls.places.items()
+        }
         for cls in found.classes.values()
     }
     defined = _defined(found, text)

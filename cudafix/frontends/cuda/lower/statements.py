@@ -131,6 +131,10 @@ class Statements(Loops):
             if operator is not None and operator.type in ("&&", "||") and left is not None and right is not None:
                 self._short_circuit(inner, left, right, operator.type)
                 return
+            compared = left.child_by_field_name("operator") if left is not None else None
+            if operator is not None and operator.type.startswith(">") and compared is not None and compared.type == "<":
+                self.unknown("a declaration that reads like a comparison", node, anywhere=True)
+                return
         self.value(inner, None, False)
 
     def _macro_not_seen(self, node: Node) -> str:

@@ -52,7 +52,8 @@ _LONE_STATEMENT = re.compile(
     rb"([A-Z](?<!\w[A-Z])[A-Z0-9_]+)[ \t]*\r?\n"
     rb"(?=\s*(?:cu(?:da)?[A-Z]\w*\s*\(|\w+\s*(?:=[^=]|<<<))|[ \t]+(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*\s*\([^{}]*?\)\s*;)"
 )
-_COMPARED_TYPE = re.compile(rb"(?<![\w:])(?:::)?(?:\w+::)+\w+\s*<([^<>;{}]+)>\s*(?:[*&]?\s*\w|[({])")
+_NESTED_TYPES = rb"[^<>;{}]|<(?:[^<>;{}]|<(?:[^<>;{}]|<[^<>;{}]*>)*>)*>"
+_COMPARED_TYPE = re.compile(rb"(?<![\w:])(?:::)?(?:\w+::)+\w+\s*<((?:" + _NESTED_TYPES + rb")+)>\s*(?:[*&]?\s*\w|[({])")
 _NEW_ARGUMENT = re.compile(rb"\(\s*new\b")
 _POINTER_TO_FUNCTION = re.compile(
     rb"(?<![\w:])(?:::)?"
@@ -287,7 +288,8 @@ def _nested_functions(text: bytes, tree: tree_sitter.Tree) -> Iterator[Edit]:
 
 def _compared_types(text: bytes, tree: tree_sitter.Tree) -> Iterator[Edit]:
     """Let a name stand for the template arguments in `ns::Buffer<4> b(n);`, `if (ns::Buffer<4> b = f())` and
-    `new ns::Buffer<4>(n)`: with a number, that reads as if `ns::Buffer` were compared with 4, and no object made.
+    `new ns::Buffer<4>(n)`: with a number, that reads as if `ns::Buffer` were compared with 4, and no object made. The
+    same of `std::list<std::list<std::list<T>>> b(n);`.
     """
     for match in _COMPARED_TYPE.finditer(text):
         sign = tree.root_node.descendant_for_byte_range(match.start(1) - 1, match.start(1))

@@ -245,7 +245,7 @@ class Origins:
             roles = (role.rstrip("*") for role in roles_of(api, len(values)))
             found = frozenset[str]()
             for role, value in zip(roles, values, strict=False):
-                loads = role in _READS and last not in _COPIES and not elements
+                loads = not _READS.isdisjoint(role.split("+")) and last not in _COPIES and not elements
                 found |= self._loaded(value) if loads else self._carried(value, elements)
             return found if api.roles else frozenset[str]().union(*(self._carried(value, elements) for value in values))
         kinds = self._index.returned(last)

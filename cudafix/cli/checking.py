@@ -12,11 +12,11 @@ import click
 
 from cudafix.findings import Finding, Problem, Refusal, Safety
 from cudafix.project.config import FAIL_ON, Config
-from cudafix.report.listing import fails
+from cudafix.report.listing import Shown, fails
 from cudafix.report.selection import Analysis
 from cudafix.rewrite import edits
 
-FORMATS = ("text", "concise", "json", "sarif", "github", "github-review", "gitlab", "junit")
+FORMATS = ("text", "concise", "json", "sarif", "github", "github-review", "gitlab", "gitlab-review", "junit")
 
 
 @dataclass(frozen=True)
@@ -204,9 +204,9 @@ def _since(done: Analysis, revision: str, analyze: Callable[[Mapping[str, bytes]
         raise click.ClickException(f"--since: {error}") from None
 
 
-def _shown(request: Request) -> Mapping[str, Sequence[range]] | None:
+def _shown(request: Request) -> Mapping[str, Shown] | None:
     """The lines that the reader of a review sees."""
-    if request.format != "github-review" or request.since is None:
+    if request.format not in ("github-review", "gitlab-review") or request.since is None:
         return None
     from cudafix.report import since
 

@@ -4,7 +4,7 @@
 
 Needs the extra `server`. Each file of the tree that allocates device memory is opened, and then gets one more statement
 at the end of its last function; the time that the server waits for the next key is not counted. Prints the median and
-the time within which nine of ten are; with `--at-most`, the exit status is 1 if the median is longer than that many seconds.
+the time within which nine of ten are. With `--at-most`, the exit status is 1 if the median takes more seconds.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from cudafix.report.selection import Analysis
 from cudafix.rewrite import edits
 
 FORMATS = ("text", "concise", "json", "sarif", "github", "github-review", "gitlab", "gitlab-review", "junit")
+_FORMAT = f"How to write the report: {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.  [default: text]"
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def _begun(context: click.Context, parameter: click.Parameter, begun: str) -> li
 def options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of a `Request`."""
     for option in (
-        click.option("--format", type=click.Choice(FORMATS), default="text", help="How to write the report."),
+        click.option("--format", type=click.Choice(FORMATS), default="text", metavar="FORMAT", help=_FORMAT),
         click.option("-q", "--quiet", is_flag=True, help="Only what makes the command fail: no refusals, no summary."),
         click.option("--baseline", metavar="FILE", help="Findings that are listed in this file pass."),
         click.option("--update-baseline", is_flag=True, help="Make the baseline what is found now."),

@@ -67,7 +67,7 @@ def code() -> int:
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Files are written here: first all of them, then the signal counts."""
+    """Files are written here: first all of them, then the signal counts, as it would have counted here."""
     global _deferred
     _deferred += 1
     try:
@@ -75,6 +75,8 @@ def deferred() -> Iterator[None]:
     finally:
         _deferred -= 1
         if _came and not _deferred:
+            if _raises:
+                raise KeyboardInterrupt
             _end()
 
 

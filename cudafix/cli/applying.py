@@ -5,15 +5,20 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from cudafix.findings import Edit, Finding, Problem
+from cudafix.findings import Edit, Problem
 from cudafix.project.config import Config
 from cudafix.report.selection import Analysis, Selection
 from cudafix.rewrite import edits
+
+if TYPE_CHECKING:
+    from cudafix.rewrite.committing import Made
+
+WAYS = ("all", "folder", "codemod", "fix")
+"""What gets a commit of its own."""
 
 
 class Request(NamedTuple):
@@ -21,12 +26,18 @@ class Request(NamedTuple):
 
     interactive: bool
     allow_dirty: bool
+    commit: str | None
 
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
     """The options of `apply`."""
     for option in (
         click.option("--allow-dirty", is_flag=True, help="Write although git holds uncommitted changes."),
+        click.option(
+            "--commit",
+            type=click.Choice(WAYS),
+            help="Also commit the fixes: all at once, or one commit for each folder, codemod or fix.",
+        ),
         click.option("-i", "--interactive", is_flag=True, help="Ask for each fix, with its diff and its proof."),
     ):
         command = option(command)
@@ -47,12 +58,19 @@ class Applied(NamedTuple):
     selection: Selection
     changes: Mapping[str, Sequence[Edit]]
     problems: Sequence[Problem] = ()
+    committed: Made | None = None
 
 
 def run(request: Request, sources: Mapping[str, bytes], selection: Selection, config: Config) -> Applied:
     """Write the chosen fixes."""
     from cudafix.rewrite import writing
 
+    if request.commit is not None:
+        from cudafix.report import commits
+        from cudafix.rewrite import committing
+
+        made = committing.commit(sources, commits.steps(request.commit, sources, selection))
+        return Applied(selection, selection.edits(), made.problems, made)
     if not request.allow_dirty:
         problems = writing.dirty(selection.edits())
         if problems:
@@ -71,25 +89,21 @@ def run(request: Request, sources: Mapping[str, bytes], selection: Selection, co
 
 def tell(done: Analysis, applied: Applied) -> None:
     """What was done, with the places as they are now, and how many sites stay; defects without a fix are told too."""
+    from cudafix.report import commits
     from cudafix.report.terminal import Terminal
 
     changes = applied.changes
-    made = {path: edits.ordered(own) for path, own in changes.items()}  # what fixes share is made once
     texts = {path: edits.apply(done.sources.get(path, b""), own) for path, own in changes.items()}
-
-    def moved(path: str, offset: int) -> int:
-        return offset + sum(len(e.text) - (e.end - e.start) for e in made.get(path, ()) if e.end <= offset)
-
-    def now(finding: Finding) -> Finding:
-        related = tuple(place._replace(offset=moved(place.path, place.offset)) for place in finding.related)
-        return replace(finding, offset=moved(finding.path, finding.offset), related=related)
-
     terminal = Terminal(sys.stderr, {**done.sources, **texts})
-    terminal.written(map(now, applied.selection.chosen))
+    terminal.written(commits.now_at(applied.selection.chosen, changes))
     terminal.summary_of_written(done.report, applied.selection)
     if changes:
         files = f"{len(changes)} file{'s' * (len(changes) != 1)}"
-        click.echo(f"{files} written; `cudafix undo` takes it back", err=True)
+        how = "`cudafix undo` takes it back"
+        if applied.committed is not None:
+            count = f"{applied.committed.number} commit{'s' * (applied.committed.number != 1)}"
+            how = f"{count} made; `git revert --no-edit {applied.committed.range}` takes them back"
+        click.echo(f"{files} written; {how}", err=True)
 
 
 def undo() -> list[Problem]:

@@ -12,11 +12,12 @@ import click
 
 from cudafix.findings import Finding, Problem, Refusal, Safety
 from cudafix.project.config import FAIL_ON, Config
-from cudafix.report.listing import fails
+from cudafix.report.listing import Shown, fails
 from cudafix.report.selection import Analysis
 from cudafix.rewrite import edits
 
-FORMATS = ("text", "concise", "json", "sarif", "github", "github-review", "gitlab", "junit")
+FORMATS = ("text", "concise", "json", "sarif", "github", "github-review", "gitlab", "gitlab-review", "junit")
+_FORMAT = f"How to write the report: {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.  [default: text]"
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def _begun(context: click.Context, parameter: click.Parameter, begun: str) -> li
 def options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of a `Request`."""
     for option in (
-        click.option("--format", type=click.Choice(FORMATS), default="text", help="How to write the report."),
+        click.option("--format", type=click.Choice(FORMATS), default="text", metavar="FORMAT", help=_FORMAT),
         click.option("-q", "--quiet", is_flag=True, help="Only what makes the command fail: no refusals, no summary."),
         click.option("--baseline", metavar="FILE", help="Findings that are listed in this file pass."),
         click.option("--update-baseline", is_flag=True, help="Make the baseline what is found now."),
@@ -204,9 +205,9 @@ def _since(done: Analysis, revision: str, analyze: Callable[[Mapping[str, bytes]
         raise click.ClickException(f"--since: {error}") from None
 
 
-def _shown(request: Request) -> Mapping[str, Sequence[range]] | None:
+def _shown(request: Request) -> Mapping[str, Shown] | None:
     """The lines that the reader of a review sees."""
-    if request.format != "github-review" or request.since is None:
+    if request.format not in ("github-review", "gitlab-review") or request.since is None:
         return None
     from cudafix.report import since
 

@@ -158,6 +158,8 @@ def apply(options: Options, quiet: bool, **how: Any) -> None:
     from cudafix.rewrite import writing
 
     request, settings = applying.Request(**how), analysis.settings_of(options)
+    if request.commit is not None and (request.interactive or request.allow_dirty):
+        raise click.UsageError("`--commit` goes with neither `--interactive` nor `--allow-dirty`")
     fail(applying.links(options.paths, settings))
     with writing.alone(options.paths):
         done, settings = analysis.analyse(options, with_values(settings, certificates=request.interactive))

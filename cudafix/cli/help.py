@@ -10,7 +10,7 @@ GROUPS = (
     ("The program", ("--build", "--run", "--launcher", "--copy")),
     ("What is compared", ("--exit", "--output", "--compare", "--ignore", "--tolerance")),
     ("Selection", ("--only", "--except", "--unsafe", "--since", "--stdin-filename", "--config")),
-    ("Writing", ("--interactive", "--allow-dirty")),
+    ("Writing", ("--interactive", "--commit", "--allow-dirty")),
     ("Output", ("--format", "--quiet", "--statistics", "--fail-on", "--html")),
     ("Baseline and suppressions", ("--baseline", "--update-baseline", "--prune-baseline", "--fix-suppressions")),
     ("Runs", ("--rounds", "--mutants", "--schedules", "--stale", "--time-limit", "--build-limit", "--output-limit")),
@@ -41,6 +41,7 @@ EXAMPLES = {
     "apply": (
         ("cudafix apply --interactive", "fix by fix, with its diff and its proof"),
         ("cudafix apply --only cudafix-selection.json", "what was selected on the page"),
+        ("cudafix apply --commit folder", "a commit for each folder, to be reviewed one by one"),
     ),
     "undo": (("cudafix undo", "after an `apply` in this tree"),),
     "prove": (("cudafix prove old/solver.cu new/solver.cu", "a migration by hand"),),

@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 import platformdirs
 
 import cudafix.codemods
+from cudafix import codemod
 from cudafix.findings import Report
 
 LIMIT = 256 * 2**20
@@ -145,11 +146,13 @@ def _checked(key: bytes, entry: bytes) -> bytes | None:
 
 @cache
 def signature() -> bytes:
-    """A digest of what decides: the sources of cudafix, and the versions of the parsers."""
+    """A digest of what decides: the sources of cudafix and of the codemods of others, the versions of the parsers."""
     digest = hashlib.sha256(" ".join(map(_version, ("tree-sitter", "tree-sitter-cuda", "libcst"))).encode())
     for package in (cudafix, cudafix.codemods):
         for file in sorted(Path(str(package.__file__)).parent.rglob("*.py")):
             digest.update(hashlib.sha256(file.read_bytes()).digest())
+    for file in codemod.files():
+        digest.update(hashlib.sha256(str(file).encode("utf-8", "surrogateescape") + file.read_bytes()).digest())
     return digest.digest()
 
 

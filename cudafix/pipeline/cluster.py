@@ -399,7 +399,7 @@ class Cluster:
             outcomes = [o for _, o in relevant]
             try:
                 programs = [view.program for view, _ in relevant]
-                events, loops = OwnEvents(programs, self.tables), Loops(programs, self.tree.files)
+                events, loops = OwnEvents(programs, self.tables), Loops(programs, self.tree.files, self._names)
                 run, unclear = _Memory(self, relevant, loops).run, self._unclear()
                 return Repair(run, outcomes, groups, events, unclear, self.config.context, loops).search(), outcomes
             except _TooLarge as found:  # the rewritten program takes more steps than the original
@@ -460,11 +460,13 @@ class Cluster:
     def _writer(self, path: str) -> Writer:
         """The words of statements in a file, with the names that are free in it."""
         writer = self.tree.writer(path)
-        if not writer.is_cuda:
-            return writer
+        return CudaWriter(self._names(path)) if writer.is_cuda else writer
+
+    def _names(self, path: str) -> Names:
+        """The names that are free in a file."""
         programs = [[module.path for module in view.program.modules] for view in self.views]
         beside = {one for paths in programs if path in paths for one in paths if not one.endswith(prefilter.SUFFIX)}
-        return CudaWriter(Names(self._macros, any(map(self.tree.lacks_headers, sorted(beside)))))
+        return Names(self._macros, any(map(self.tree.lacks_headers, sorted(beside))))
 
     @cached_property
     def _macros(self) -> frozenset[str]:

@@ -31,6 +31,7 @@ from cudafix.rewrite import edits
 
 _AROUND = 3  # unchanged lines around a change
 _ALIGNED = 40  # lines of a change up to which old and new ones are matched by their likeness
+_POOLS = "the new code runs on devices with memory pools; `pools` in the configuration says what becomes of others"
 _LONGEST = 4000  # characters of a line that are shown
 
 
@@ -194,11 +195,15 @@ class _Data:
             "name": item.codemod,
             "safety": item.safety.value,
             "assumes": [readable(text) for text in item.assumptions],
+            "rests": [*map(readable, item.defaults), *([_POOLS] if self._needs_pools(item) else [])],
             "group": item.group,
             "ticked": ticked and bool(item.edits),
             "left": why.get(id(item), ""),
             "diff": list(self._diff(item.edits)),
         }
+
+    def _needs_pools(self, item: Finding) -> bool:
+        return self.selection.needs_pools and item.codemod in PAIRS
 
     def _memory(self, item: Finding | Refusal) -> str:
         """The variable that the site fills, if it has a name."""

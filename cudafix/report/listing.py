@@ -14,6 +14,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 from cudafix.findings import Finding, Place, Refusal, Report, Runs, Safety, Suppressed
 from cudafix.project.config import Config
@@ -54,11 +56,21 @@ class Entry:
     fails: bool = False
 
 
+class Shown(NamedTuple):
+    """What a diff shows of a file as it is now: its `lines` in pieces, the numbers that unchanged ones had in the `old`
+    file, and the `name` of that; it is empty where it is the same.
+    """
+
+    lines: Sequence[range]
+    old: Mapping[int, int] = MappingProxyType({})
+    name: str = ""
+
+
 class Listing:
     """The results of a run, in the order of their places. `fail_on` is what makes `check` fail.
 
-    `shown` are the lines that the reader of a change is shown, in ranges, by path from the top of the repository; None
-    if the reader has everything.
+    `shown` is what the reader of a change is shown, by path from the top of the repository; None if the reader has
+    everything.
     """
 
     def __init__(
@@ -67,7 +79,7 @@ class Listing:
         report: Report,
         selection: Selection,
         fail_on: Collection[str] = Config.fail_on,
-        shown: Mapping[str, Sequence[range]] | None = None,
+        shown: Mapping[str, Shown] | None = None,
     ) -> None:
         self.positions = Positions(sources)
         self.report = report
@@ -104,7 +116,13 @@ class Listing:
         """Whether the reader of a change is shown these lines of a file, by the name in the report, in one piece."""
         if self._shown is None:
             return True
-        return any(first in lines and last in lines for lines in self._shown.get(name, ()))
+        found = self._shown.get(name)
+        return found is not None and any(first in lines and last in lines for lines in found.lines)
+
+    def before(self, name: str, line: int) -> tuple[str, int | None]:
+        """The name that a file had before a change, and the number that a line had, None for one that is new."""
+        found = (self._shown or {}).get(name)
+        return (found.name or name, found.old.get(line)) if found is not None else (name, None)
 
     def region(self, place: Place) -> Region:
         """Where a related place is."""

@@ -1,4 +1,4 @@
-"""`check --format`: the report as JSON, SARIF, GitHub workflow commands or review, GitLab code quality, or JUnit XML.
+"""`check --format`: the report as JSON, SARIF, JUnit XML, or as GitHub and GitLab take reports and reviews.
 
 JSON and SARIF hold everything; JUnit holds what makes `check` fail, the others that and notes. The same input gives the
 same bytes.
@@ -164,5 +164,6 @@ FORMATS: dict[str, Callable[[Listing], str]] = {
     "github": github,
     "github-review": reviews.render,
     "gitlab": gitlab,
+    "gitlab-review": reviews.for_gitlab,
     "junit": junit,
 }

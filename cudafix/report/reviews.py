@@ -1,4 +1,5 @@
-"""A review of a pull request: the body of GitHub's call "create a review for a pull request". Nothing is sent.
+"""A review of a pull request: the body of GitHub's call "create a review for a pull request", or those of GitLab's for
+threads of a merge request. Nothing is sent.
 
 https://docs.github.com/en/rest/pulls/reviews#create-a-review-for-a-pull-request: a comment names lines of the new file
 (`side` RIGHT), from `start_line` to `line`; one line has no `start_line`. GitHub takes the review as a whole or not at
@@ -22,6 +23,8 @@ from cudafix.report.terminal import readable
 from cudafix.rewrite import edits
 
 _LONGEST = 65536  # characters of a comment; GitHub refuses longer ones
+_ABOVE = 100  # lines above that of a comment; GitLab's suggestions reach no further
+_TOO_LARGE = "One suggestion cannot hold the whole fix: `cudafix apply` writes it."
 _BOM = b"\xef\xbb\xbf"
 _NOT_KEPT = re.compile("[^\\S\n\t ]|[\x00-\x08\x0e-\x1f\x7f]")
 """What a text may lose on its way through a form: above all CR, as GitHub decides on line ends itself."""
@@ -38,31 +41,77 @@ class Suggestion(NamedTuple):
     fixes: tuple[Finding, ...]
 
 
+class Comment(NamedTuple):
+    """A text about the lines `first` to `last` of a file, by its name in the report, and what it suggests for them."""
+
+    path: str
+    first: int
+    last: int
+    body: str
+    suggestion: str | None = None
+
+
+class Review(NamedTuple):
+    """A comment for each result that concerns a reader, in the order of their places, and a summary."""
+
+    comments: Sequence[Comment]
+    summary: str
+
+
 def render(listing: Listing) -> str:
-    """The review as JSON: a comment for each result that concerns a reader, and a summary."""
+    """The review as JSON, for GitHub."""
+    review = reviewed(listing)
+    comments = [
+        _comment(one.path, one.first, one.last, one.body + ("" if one.suggestion is None else _fenced(one.suggestion)))
+        for one in review.comments
+    ]
+    made = {"event": "COMMENT", "body": review.summary, "comments": comments}
+    return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+
+
+def for_gitlab(listing: Listing) -> str:
+    """The review as JSON, for GitLab: a list of the bodies of its call "create a thread in the merge request diff".
+
+    https://docs.gitlab.com/api/discussions/#create-a-new-thread-in-the-merge-request-diff: a line that is unchanged is
+    named by its old number too. A suggestion is about the line of its comment and those above that it counts, at most
+    100 (https://docs.gitlab.com/user/project/merge_requests/reviews/suggestions/#multi-line-suggestions). The commits
+    that a position names are known to whoever sends it.
+    """
+    review = reviewed(listing)
+    threads: list[dict[str, Any]] = [{"body": review.summary}]
+    for path, first, last, body, text in review.comments:
+        if text is not None:
+            far = last - first > _ABOVE
+            body += _TOO_LARGE if far else _fenced(text, f"suggestion:-{last - first}+0")
+        name, line = listing.before(path, last)
+        position: dict[str, Any] = {"position_type": "text", "old_path": name, "new_path": path, "new_line": last}
+        threads.append({"body": body, "position": position | ({} if line is None else {"old_line": line})})
+    return json.dumps(threads, indent=1, ensure_ascii=False) + "\n"
+
+
+def reviewed(listing: Listing) -> Review:
+    """What there is to say, and to suggest."""
     entries = {key(entry.item): entry for entry in told(listing.entries)}
-    comments: list[dict[str, Any]] = []
+    comments: list[Comment] = []
     beside: list[Entry] = []
     suggested = 0
     for suggestion in suggestions(listing):
         about = [entries[key(fix)] for fix in suggestion.fixes if key(fix) in entries]
         name = listing.name(suggestion.path)
-        body = "\n\n".join([*map(_said, about), _fenced(suggestion.text)])
-        if about and len(body) <= _LONGEST and listing.is_shown(name, suggestion.first, suggestion.last):
-            comments.append(_comment(name, suggestion.first, suggestion.last, body))
+        body = "".join(f"{_said(entry)}\n\n" for entry in about)
+        fits = len(body) + len(_fenced(suggestion.text)) <= _LONGEST
+        if about and fits and listing.is_shown(name, suggestion.first, suggestion.last):
+            comments.append(Comment(name, suggestion.first, suggestion.last, body, suggestion.text))
             suggested += len(about)
             for entry in about:
                 del entries[key(entry.item)]
     for entry in entries.values():
         if listing.is_shown(entry.path, entry.region.line, entry.region.line):
-            comments.append(
-                _comment(entry.path, entry.region.line, entry.region.line, _said(entry) + _elsewhere(entry))
-            )
+            comments.append(Comment(entry.path, entry.region.line, entry.region.line, _said(entry) + _elsewhere(entry)))
         else:
             beside.append(entry)
-    comments.sort(key=lambda comment: (comment["path"], comment.get("start_line", comment["line"]), comment["line"]))
-    review = {"event": "COMMENT", "body": _summary(comments, beside, suggested), "comments": comments}
-    return json.dumps(review, indent=1, ensure_ascii=False) + "\n"
+    comments.sort(key=lambda comment: comment[:3])
+    return Review(comments, _summary(comments, beside, suggested))
 
 
 def suggestions(listing: Listing) -> list[Suggestion]:
@@ -131,12 +180,12 @@ def _said(entry: Entry) -> str:
 
 def _elsewhere(entry: Entry) -> str:
     has_fix = isinstance(entry.item, Finding) and entry.item.edits
-    return "\n\nOne suggestion cannot hold the whole fix: `cudafix apply` writes it." if has_fix else ""
+    return f"\n\n{_TOO_LARGE}" if has_fix else ""
 
 
-def _fenced(text: str) -> str:
+def _fenced(text: str, what: str = "suggestion") -> str:
     fence = "`" * max([3, *(len(found) + 1 for found in _FENCES.findall(text))])
-    return f"{fence}suggestion\n{text}{fence}"
+    return f"{fence}{what}\n{text}{fence}"
 
 
 def _summary(comments: Sequence[object], beside: Sequence[Entry], suggested: int) -> str:

@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 from cudafix.findings import Finding, Safety
 from cudafix.project.paths import SUFFIXES
-from cudafix.report.listing import fingerprints, key
+from cudafix.report.listing import Shown, fingerprints, key
 from cudafix.report.positions import Positions
 from cudafix.report.selection import Analysis
 
-_HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 class GitError(Exception):
@@ -86,25 +86,33 @@ def changes(revision: str, sources: Mapping[str, bytes], given: Collection[str])
     return Changes(before, {path: found for path, found in lines.items() if found})
 
 
-def shown(revision: str) -> dict[str, list[range]]:
-    """The lines of now that a diff since `revision` shows with three lines around each change, as a pull request does;
-    by path from the top of the repository. Raises `GitError`.
+def shown(revision: str) -> dict[str, Shown]:
+    """What a diff since `revision` shows, with three lines around each change, as a pull request does; by path from the
+    top of the repository. Raises `GitError`.
     """
     # -c: the path of a file as it is, whatever the user has set
     asked = ("-c", "core.quotePath=false", "diff", "-U3", "-M", "--no-ext-diff", "--no-relative", "--no-color")
-    text = _git(*asked, "--dst-prefix=b/", base_of(revision), "--")
-    found: dict[str, list[range]] = {}
-    path, removed, kept = "", 0, 0  # of a hunk, the lines that are still to come
+    text = _git(*asked, "--src-prefix=a/", "--dst-prefix=b/", base_of(revision), "--")
+    pieces: dict[str, list[range]] = {}
+    old: dict[str, dict[int, int]] = {}
+    names: dict[str, str] = {}
+    before, path, mine, theirs = "", "", range(0), range(0)  # of a hunk, the lines that are still to come, then and now
     for line in text.split(b"\n"):
-        if removed > 0 or kept > 0:
-            removed -= line[:1] in b" -"
-            kept -= line[:1] in b" +"
-        elif line.startswith(b"+++ b/"):
+        if mine or theirs:
+            if line[:1] == b" ":
+                old[path][theirs.start] = mine.start
+            mine = mine[line[:1] in b" -" :]
+            theirs = theirs[line[:1] in b" +" :]
+        elif line.startswith(b"--- "):
+            before = os.fsdecode(line[6:].rstrip(b"\t")) if line.startswith(b"--- a/") else ""
+        elif line.startswith(b"+++ "):  # `/dev/null` for a file that is gone: it has no lines
             path = os.fsdecode(line[6:].rstrip(b"\t"))
+            pieces[path], old[path], names[path] = [], {}, before
         elif hunk := _HUNK.match(line):
-            removed, start, kept = int(hunk[1] or 1), int(hunk[2]), int(hunk[3] or 1)
-            found.setdefault(path, []).append(range(start, start + kept))
-    return found
+            mine = range(int(hunk[1]), int(hunk[1]) + int(hunk[2] or 1))
+            theirs = range(int(hunk[3]), int(hunk[3]) + int(hunk[4] or 1))
+            pieces[path].append(theirs)
+    return {path: Shown(lines, old[path], names[path]) for path, lines in pieces.items()}
 
 
 def only_new(done: Analysis, revision: str, analyze: Callable[[Mapping[str, bytes]], Analysis]) -> Analysis:

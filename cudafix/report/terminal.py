@@ -112,7 +112,7 @@ class Terminal:
             why = ", ".join(f"{count} {what}" for count, what in stay if count)
             verb = "stays as it is" if total == 1 else "stay as they are"
             self._print(f"{total} {verb} ({why}); `cudafix check` says why")
-        self._caveats(selection)
+        self.caveats(selection)
 
     def _rewritten(self, report: Report, selection: Selection, done: str) -> str:
         pairs = [finding for finding in selection.chosen if finding.codemod in PAIRS]
@@ -134,13 +134,13 @@ class Terminal:
             self._print(f"  {count:5} refused: {name}")
         for reason, count in sorted((+left).items(), key=_most):
             self._print(f"  {count:5} left: {reason}")
-        self._caveats(selection)
+        self.caveats(selection)
 
     def _counted(self, names: Counter[str]) -> None:
         for name, count in sorted(names.items(), key=_most):
             self._print(f"  {count:5} {name}")
 
-    def _caveats(self, selection: Selection) -> None:
+    def caveats(self, selection: Selection) -> None:
         """What of the configuration, or of its silence, the fixes depend on."""
         churns = any(finding.codemod in PAIRS and finding.runs is Runs.CHURN for finding in selection.chosen)
         if selection.keeps_nothing and churns:

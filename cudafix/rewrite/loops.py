@@ -1,22 +1,23 @@
-"""The loops around a statement behind which another statement can be written.
+"""The loops around a statement, in front of which and behind which other statements can be written.
 
-What is written behind a loop runs once, whatever number of rounds it has; the proof decides whether that is enough.
+What is written there runs once, whatever number of rounds a loop has; the proof decides whether that is enough.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cudafix import ir
 from cudafix.ir import blocks_of
 from cudafix.ir.link import Program
 from cudafix.ordering.interpreter.program import Key, key_of
-from cudafix.rewrite.own_events import is_inside
+from cudafix.rewrite.own_events import inserted, is_inside
 from cudafix.rewrite.pool_setup import is_in_macro
-from cudafix.rewrite.statements import usual_check
+from cudafix.rewrite.statements import Names, usual_check
 
 _LOOP = re.compile(rb"(?:for|while|do)\b")
 _COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -29,11 +30,45 @@ class Behind(NamedTuple):
     look: ir.Look
 
 
-class Loops:
-    """Finds loops in the functions of some programs, with the texts of their files."""
+@dataclass(frozen=True, slots=True)
+class LoopEvent:
+    """An event that is made in front of a loop, recorded in its rounds, and destroyed behind it. A wait is for what had
+    been recorded when it was issued, so one event serves all waits of a loop (CUDA runtime API, `cudaStreamWaitEvent`).
+    Its variable has no initializer: a jump may pass that (C++17, 9.7 [stmt.dcl] 3).
+    """
 
-    def __init__(self, programs: Sequence[Program], files: Mapping[str, bytes]) -> None:
+    name: str
+    loop: Key
+    statements: Mapping[Key, ir.Stmt] = field(compare=False)  # the loop, at its place
+
+    @property
+    def place(self) -> ir.Expr:
+        return ir.Var(f"{self.name}@{self.loop.start}")
+
+    def paths(self) -> list[str]:
+        """The files that it is written to."""
+        return [self.loop.path]
+
+    def steps(self) -> Iterator[tuple[Key, bool, ir.Call]]:
+        """What runs at which statement, in front of it or behind it."""
+        at, disable = self.statements[self.loop], ir.Const("cudaEventDisableTiming")
+        yield self.loop, False, inserted("cudaEventCreateWithFlags", (ir.Addr(self.place), disable), at)
+        yield self.loop, True, inserted("cudaEventDestroy", (self.place,), at)
+
+
+class Loops:
+    """Finds loops in the functions of some programs, with the texts of their files and the names that are free."""
+
+    def __init__(
+        self,
+        programs: Sequence[Program],
+        files: Mapping[str, bytes],
+        names: Callable[[str], Names] = lambda path: Names(),
+    ) -> None:
         self.files = files
+        self.names = names
+        self._together = [[module.path for module in program.modules] for program in programs]
+        self._events: dict[Key, LoopEvent] = {}
         self._functions: dict[str, dict[int, ir.Function]] = defaultdict(dict)
         for function in (function for program in programs for function in program.functions()):
             self._functions[function.span.path][id(function)] = function
@@ -59,6 +94,32 @@ class Loops:
         }
         named = {part for part in ir.variables(expr) if isinstance(part, ir.Var)}
         return not any(var in inside or var == loop.index or var.name.startswith("%") for var in named)
+
+    def event(self, loop: ir.Loop) -> LoopEvent | None:
+        """The event of a loop; None where something leaves the loop without passing the place behind it."""
+        key = key_of(loop)
+        if any(isinstance(stmt, ir.Return | ir.Goto) for stmt in ir.walk((loop,))):
+            return None
+        if key not in self._events:
+            self._events[key] = LoopEvent(self._name(key), key, {key: loop})
+        return self._events[key]
+
+    def _name(self, key: Key) -> str:
+        """A name that means nothing in the texts of the programs that have a loop: within its block it would mean the
+        event.
+        """
+        beside = {path for paths in self._together if key.path in paths for path in paths}
+        taken = {
+            event.name
+            for function in self._around(key)
+            for event in self._events.values()
+            if is_inside(event.loop, function.span)
+        }
+        names = self.names(key.path)
+        name = names.free("done", "work_is_done")
+        while name in taken or any(re.search(rb"\b%s\b" % name.encode(), self.files[path]) for path in beside):
+            name = names.free(name + "_", name + "_")
+        return name
 
     def _around(self, key: Key) -> Iterator[ir.Function]:
         """The functions in whose text a statement is."""

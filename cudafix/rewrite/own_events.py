@@ -47,6 +47,10 @@ class OwnEvent:
     def place(self) -> ir.Expr:
         return ir.Field(ir.Deref(_THIS), self.name)
 
+    def paths(self) -> list[str]:
+        """The files that it is written to."""
+        return [self.declared.path, *(key.path for key in self.statements)]
+
     def steps(self) -> Iterator[tuple[Key, bool, ir.Call]]:
         """What runs at which statement, in front of it or behind it."""
         for key in self.made:

@@ -13,7 +13,7 @@ from cudafix.ordering.interpreter.program import (
     lacks_stream,
 )
 from cudafix.rewrite.groups import Group
-from cudafix.rewrite.loops import Behind
+from cudafix.rewrite.loops import Behind, LoopEvent
 from cudafix.rewrite.own_events import OwnEvent, inserted
 
 
@@ -27,20 +27,19 @@ class Does(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """A statement to insert next to the statement of `anchor`. WAIT: the first stream waits for the second. With an
-    `event` it is that of the object: the host, or the only stream, waits for it.
+    """A statement to insert next to the statement of `anchor`. WAIT: the first stream waits for the second, by an event
+    of its own, or by that of a loop. With the `event` of an object, the host, or the only stream, waits for that.
     """
 
     does: Does
     anchor: Key
     after: bool
     streams: tuple[StreamName, ...]
-    event: OwnEvent | None = None
+    event: OwnEvent | LoopEvent | None = None
 
     def paths(self) -> list[str]:
         """The files that it is written to."""
-        event = (self.event.declared.path, *(key.path for key in self.event.statements)) if self.event else ()
-        return [self.anchor.path, *event]
+        return [self.anchor.path, *(self.event.paths() if self.event is not None else ())]
 
     def calls(self, at: ir.Call | ir.Launch | Behind) -> list[ir.Call]:
         """The insertion in the IR, as the engine runs it in Q."""
@@ -52,13 +51,17 @@ class Insertion:
             return [inserted("cudaEventSynchronize", (self.event.place,), at)]
         if self.does is Does.SYNC:
             return [inserted("cudaStreamSynchronize", (self.streams[0].expr,), at)]
+        event = self.event.place if self.event is not None else ir.Var("%done")
+        wait = inserted("cudaStreamWaitEvent", (self.streams[0].expr, event, ir.Const("0")), at)
+        if isinstance(self.event, OwnEvent):
+            return [wait]
+        record = inserted("cudaEventRecord", (event, self.streams[1].expr), at)
         if self.event is not None:
-            return [inserted("cudaStreamWaitEvent", (self.streams[0].expr, self.event.place, ir.Const("0")), at)]
-        event, (waiter, awaited) = ir.Var("%done"), self.streams
+            return [record, wait]
         return [
             inserted("cudaEventCreateWithFlags", (ir.Addr(event), ir.Const("cudaEventDisableTiming")), at),
-            inserted("cudaEventRecord", (event, awaited.expr), at),
-            inserted("cudaStreamWaitEvent", (waiter.expr, event, ir.Const("0")), at),
+            record,
+            wait,
             inserted("cudaEventDestroy", (event,), at),
         ]
 
@@ -93,8 +96,8 @@ class Plan:
                     calls.append(step)  # several waits share what makes an event
         return overlay
 
-    def events(self) -> list[OwnEvent]:
-        """The events that objects get."""
+    def events(self) -> list[OwnEvent | LoopEvent]:
+        """The events that objects and loops get."""
         return list(dict.fromkeys(i.event for i in self.insertions if i.event is not None))
 
 

@@ -21,7 +21,7 @@ from cudafix.ordering.interpreter.state import Stream, StreamKind
 from cudafix.project.config import Config
 from cudafix.rewrite import pool_setup, statements
 from cudafix.rewrite.groups import Group
-from cudafix.rewrite.loops import Behind
+from cudafix.rewrite.loops import Behind, LoopEvent
 from cudafix.rewrite.naming import DEFAULT, spelled_call
 from cudafix.rewrite.own_events import OwnEvent
 from cudafix.rewrite.plan import Does, Insertion, Plan, moved_call
@@ -141,7 +141,7 @@ class Rewriter:
             for key, site in group.sites():
                 _, inside = lines.pop((key, False), (None, [])) if site.call.site.named else (None, [])
                 self.of_group[id(group)] += self._moved(site.call, group.streams[key], inside)
-        for event in plan.events():
+        for event in (one for one in plan.events() if isinstance(one, OwnEvent)):
             declared = self._declared(event)
             for owner in {o for i, needed_by in plan.insertions.items() if i.event == event for o in needed_by}:
                 self.of_group[owner] += declared
@@ -155,6 +155,7 @@ class Rewriter:
             set_up = None if after else set_ups.pop(key, None)
             if set_up is not None:
                 texts = set_up.lines + texts
+                set_up.owners.update(owners[key, after])  # who gets the call needs what it calls
             made = self._inserted(at, texts, data, after)
             for owner in owners[key, after]:
                 self.of_group[owner] += made
@@ -222,7 +223,9 @@ class Rewriter:
                     site = self._in_style(self._site(insertion.event.statements[key], self.files[key.path]))
                     site, texts = lines.setdefault((key, after), (site, []))
                     step = statements.checked(site, spelled_call(call))
-                    texts += [step] * (step not in texts)  # several waits share what makes an event
+                    if step not in texts:  # several waits share what makes an event
+                        in_front = isinstance(insertion.event, LoopEvent) and not after
+                        texts += [f"cudaEvent_t {insertion.event.name};"] * in_front + [step]
                     owners[key, after] |= needed_by
         return lines, owners
 
@@ -582,7 +585,7 @@ class Rewriter:
 
     def _meaning(self, insertion: Insertion) -> str:
         names = [self.writer(insertion.anchor.path).stream(stream) for stream in insertion.streams]
-        if insertion.event is not None:
+        if isinstance(insertion.event, OwnEvent):
             waiter = f"`{names[0]}`" if insertion.does is Does.WAIT else "the host"
             return f"{waiter} waits for the event `{insertion.event.name}` of the object"
         if insertion.does is Does.WAIT:

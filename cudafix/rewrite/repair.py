@@ -102,6 +102,12 @@ def _is_recorded_here(site: Site, awaited: frozenset[Stream]) -> bool:
     return {s.device for s in awaited} <= {s.device for s in current}
 
 
+def _is_on_a_known_device(site: Site) -> bool:
+    """Whether it is known which device is current: an event can be recorded there only if it was made there."""
+    current = (site.names or {}).get(DEFAULT, set())
+    return bool(current) and all(stream.device != "?" for stream in current)
+
+
 class Repair:
     """The search for a plan, over all programs, roots and configurations that share the sites. Nothing is inserted in
     functions that are `unclear`, and in files that are `only_read`.
@@ -166,6 +172,7 @@ class Repair:
         self._drop_idle_insertions()
         self._minimize()
         self._wait_behind_loops()
+        self._make_events_once()
         self._bind()
         self._note_assumptions()
         return self.plan
@@ -478,11 +485,29 @@ class Repair:
     def _moves_behind(self, insertion: Insertion, place: Behind) -> bool:
         """Move an insertion behind a loop; False, and nothing is changed, if the proof does not hold with that."""
         behind = replace(insertion, anchor=key_of(place.loop), after=True)
+        self.plan.anchors[behind.anchor] = place
+        return self._becomes(insertion, behind)
+
+    def _make_events_once(self) -> None:
+        """Make the event of a wait in a loop once, in front of the loop, where the proof holds with that."""
+        for insertion in list(self.plan.insertions):
+            at = self.plan.anchors[insertion.anchor]
+            if insertion.does is not Does.WAIT or insertion.event is not None or isinstance(at, Behind):
+                continue
+            sites = [site for _, _, site in self._sites({insertion.anchor})]
+            if at.site.named or not sites or not all(map(_is_on_a_known_device, sites)):
+                continue
+            for place in self.loops.around(insertion.anchor):
+                event = self.loops.event(place.loop)
+                if event is not None and self._becomes(insertion, replace(insertion, event=event)):
+                    break
+
+    def _becomes(self, insertion: Insertion, other: Insertion) -> bool:
+        """Put another insertion in the place of one; False, and nothing is changed, if the proof does not hold so."""
         proved, moved = self.plan.insertions, dict[Insertion, set[int]]()
         for each, needed_by in proved.items():
-            moved.setdefault(behind if each == insertion else each, set()).update(needed_by)
+            moved.setdefault(other if each == insertion else each, set()).update(needed_by)
         self.plan.insertions = moved
-        self.plan.anchors[behind.anchor] = place
         if self._ask():
             self.plan.insertions = proved
             return False

@@ -54,23 +54,26 @@ class _File:
 class _Journal:
     """One `apply`: what it writes, and the old bytes."""
 
-    def __init__(self, folder: Path, files: list[_File], done: bool) -> None:
+    def __init__(self, folder: Path, files: list[_File], done: bool, committed: str = "") -> None:
         self.folder = folder
         self.files = files
         self.done = done
+        self.committed = committed  # the commits that hold what was written, as a range of git
 
     @classmethod
     def read(cls, folder: Path) -> _Journal | None:
         """None if it was not begun: nothing is written before the journal is."""
         try:
             content: dict[str, Any] = json.loads((folder / "journal.json").read_bytes())
-            return cls(folder, [_File(**file) for file in content["files"]], bool(content["done"]))
+            files = [_File(**file) for file in content["files"]]
+            return cls(folder, files, bool(content["done"]), content.get("committed", ""))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def save(self) -> None:
         content = {
             "done": self.done,
+            "committed": self.committed,
             "files": [{name: getattr(file, name) for name in _File.__slots__} for file in self.files],
         }
         temporary = self.folder / "journal.tmp"
@@ -270,6 +273,19 @@ def recover() -> list[Problem]:
     return [problem for journal in _journals(_place()) if not journal.done for problem in _roll_back(journal)]
 
 
+def mark_committed(commits: str) -> None:
+    """What was written last is in these commits, a range of git: it is git that takes it back."""
+    for journal in _journals(_place()):
+        journal.committed = commits
+        journal.save()
+
+
+def forget() -> None:
+    """What was written last is taken back."""
+    for journal in _journals(_place()):
+        journal.remove()
+
+
 def undo() -> tuple[list[str], list[Problem]]:
     """Give the files of the last `apply` in this tree their old bytes back: all or none.
 
@@ -288,6 +304,9 @@ def _undo() -> tuple[list[str], list[Problem]]:
     if not journals:
         return [], [Problem(str(tree_of(Path.cwd())), "there is no `apply` to undo in this tree")]
     last = journals[-1]
+    if last.committed:
+        how = f"`git revert --no-edit {last.committed}` takes it back"
+        return [], [Problem(str(tree_of(Path.cwd())), f"the last `apply` is committed: {how}")]
     problems = []
     for file in last.files:
         if not file.before and not os.path.lexists(file.real):

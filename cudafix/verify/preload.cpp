@@ -12,6 +12,11 @@
 // CUDAFIX_REACHED=FILE makes that file once an operation was seen: a program may find the driver in a way that nobody can
 // get in between, and what then does not fail says nothing.
 //
+// With CUDAFIX_PEAK=FILE it changes nothing, and counts: FILE.PID holds the most bytes of device memory that the process
+// had at one time. That is what blocking calls allocated, as asked for, and what the pools that stream-ordered calls
+// allocated from held, free blocks too. Pools only grow where something is allocated from them, so that is where they are
+// asked; the question waits for nothing (CUDA driver API, cuMemPoolGetAttribute).
+//
 // With CUDAFIX_EARLY=1 it does something else: blocking streams are created before the first operation and handed out
 // where the program creates its own. By CUDA's rules that orders nothing anew (a blocking stream waits for the legacy
 // stream whenever it was created), but the race detector only knows it of streams that were there early.
@@ -31,6 +36,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -68,6 +74,7 @@ struct Settings {
     long delays = number_in("CUDAFIX_DELAYS", 50);  // of one stream, so that a long program ends
     bool early = number_in("CUDAFIX_EARLY", 0) != 0;
     bool adverse = false;
+    bool counts = std::getenv("CUDAFIX_PEAK") != nullptr;
     Settings() {
         const char *text = std::getenv("CUDAFIX_DELAY");
         adverse = text && std::sscanf(text, "%d=%d", &bit, &value) == 2;
@@ -87,6 +94,9 @@ struct Stream {
 std::mutex lock;
 std::map<CUstream, Stream> streams;
 std::map<CUdeviceptr, size_t> blocks;
+std::map<CUdeviceptr, size_t> blocking;  // those of the blocking calls
+std::set<CUmemoryPool> pools;
+size_t blocking_bytes = 0, peak = 0;
 std::vector<CUstream> early;
 CUcontext early_context = nullptr;
 
@@ -166,6 +176,50 @@ size_t released(CUdeviceptr block) {
     return size;
 }
 
+// Called with `lock` held, where the process has got memory. The file is written at once: a process may end in any way.
+void look_at_peak() {
+    size_t now = blocking_bytes;
+    for (CUmemoryPool pool : pools) {
+        cuuint64_t reserved = 0;
+        if (DRIVER(cuMemPoolGetAttribute)(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved) == CUDA_SUCCESS)
+            now += reserved;
+    }
+    if (now <= peak) return;
+    peak = now;
+    std::string path = std::getenv("CUDAFIX_PEAK") + ("." + std::to_string(getpid()));
+    int file = open(path.c_str(), O_CREAT | O_WRONLY, 0600);
+    if (file < 0) return;
+    char text[32];
+    int length = std::snprintf(text, sizeof text, "%20zu\n", peak);
+    if (pwrite(file, text, static_cast<size_t>(length), 0) != length) std::fputs("cudafix: CUDAFIX_PEAK\n", stderr);
+    close(file);
+}
+
+void got_blocking(CUdeviceptr block, size_t size) {
+    std::lock_guard<std::mutex> hold(lock);
+    blocking[block] = size;
+    blocking_bytes += size;
+    look_at_peak();
+}
+
+void gave_blocking(CUdeviceptr block) {
+    std::lock_guard<std::mutex> hold(lock);
+    auto found = blocking.find(block);
+    if (found == blocking.end()) return;
+    blocking_bytes -= found->second;
+    blocking.erase(found);
+}
+
+// `pool`: null for the one that the current device has now.
+void got_from(CUmemoryPool pool) {
+    CUdevice device;
+    auto ask = DRIVER(cuDeviceGetMemPool);
+    if (!pool && (!ask || DRIVER(cuCtxGetDevice)(&device) != CUDA_SUCCESS || ask(&pool, device) != CUDA_SUCCESS)) return;
+    std::lock_guard<std::mutex> hold(lock);
+    pools.insert(pool);
+    look_at_peak();
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // operations that only start late
 
@@ -203,6 +257,7 @@ struct Allocate {
         stream = named(stream, PerThread);
         delay(stream);
         CUresult result = real(block, size, stream);
+        if (result == CUDA_SUCCESS && settings().counts && !captures(stream)) got_from(nullptr);
         if (result == CUDA_SUCCESS && settings().adverse) allocated(*block, size), overwrite(*block, size, stream, 0xA5);
         return result;
     }
@@ -215,6 +270,7 @@ struct AllocateFromPool {
         stream = named(stream, PerThread);
         delay(stream);
         CUresult result = real(block, size, pool, stream);
+        if (result == CUDA_SUCCESS && settings().counts && !captures(stream)) got_from(pool);
         if (result == CUDA_SUCCESS && settings().adverse) allocated(*block, size), overwrite(*block, size, stream, 0xA5);
         return result;
     }
@@ -242,6 +298,7 @@ struct AllocateBlocking {
     static CUresult call(CUdeviceptr *block, size_t size) {
         make_early_streams();
         CUresult result = real(block, size);
+        if (result == CUDA_SUCCESS && settings().counts) got_blocking(*block, size);
         if (result == CUDA_SUCCESS && settings().adverse) allocated(*block, size), overwrite_now(*block, size, 0xA5);
         return result;
     }
@@ -251,7 +308,19 @@ struct FreeBlocking {
     static inline decltype(&cuMemFree) real = nullptr;
     static CUresult call(CUdeviceptr block) {
         released(block);
+        if (settings().counts) gave_blocking(block);
         return real(block);
+    }
+};
+
+struct DestroyPool {
+    static inline decltype(&cuMemPoolDestroy) real = nullptr;
+    static CUresult call(CUmemoryPool pool) {
+        {
+            std::lock_guard<std::mutex> hold(lock);
+            pools.erase(pool);
+        }
+        return real(pool);
     }
 };
 
@@ -289,6 +358,9 @@ struct Reset {
             early.clear();
             early_context = nullptr;
             blocks.clear();
+            blocking.clear();
+            blocking_bytes = 0;
+            pools.clear();
         }
         return real(device);
     }
@@ -318,6 +390,7 @@ void *instead_of(const std::string &name, bool per_thread, void *real) {
     if (name == "cuMemFreeAsync") return per_thread ? install<Free<true>>(real) : install<Free<false>>(real);
     if (name == "cuMemAlloc") return install<AllocateBlocking>(real);
     if (name == "cuMemFree") return install<FreeBlocking>(real);
+    if (name == "cuMemPoolDestroy") return install<DestroyPool>(real);
     if (name == "cuStreamCreate") return install<Create>(real);
     if (name == "cuStreamCreateWithPriority") return install<CreateWithPriority>(real);
     if (name == "cuDevicePrimaryCtxReset") return install<Reset>(real);

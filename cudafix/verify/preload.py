@@ -32,6 +32,17 @@ def late(library: Path, schedule: str, reached: Path) -> dict[str, str]:
     return {"LD_PRELOAD": str(library), "CUDAFIX_DELAY": schedule, "CUDAFIX_REACHED": str(reached)}
 
 
+def counting(library: Path, peak: Path) -> dict[str, str]:
+    """The environment in which each process notes the most device memory that it had; `peak_at` sums that up."""
+    return {"LD_PRELOAD": str(library), "CUDAFIX_PEAK": str(peak)}
+
+
+def peak_at(peak: Path) -> int | None:
+    """The bytes that the processes of a run had, each at its peak; None where none was seen to allocate."""
+    noted = [file.read_text() for file in peak.parent.glob(f"{peak.name}.*")]
+    return sum(map(int, noted)) if noted else None
+
+
 def early(library: Path) -> dict[str, str]:
     """The environment in which blocking streams are created early, for the race detector."""
     return {"LD_PRELOAD": str(library), "CUDAFIX_EARLY": "1"}

@@ -14,7 +14,7 @@ from cudafix.report.terminal import readable
 from cudafix.verify.judge import LATE, Outcome, Verdict
 from cudafix.verify.plan import Kind, Subject
 from cudafix.verify.records import record
-from cudafix.verify.result import Result
+from cudafix.verify.result import Observation, Result
 
 _COLOURS = {
     Outcome.VERIFIED: "green",
@@ -95,12 +95,24 @@ def _details(one: Judged, console: Console) -> None:
         lines.append((f"the smallest set of fixes that breaks it; `cudafix apply {places}` leaves it out", "red"))
     if result.timing and result.timing.slower:
         lines.append((f"slower: {result.timing.ratio:.2f} times before, and never as fast", "yellow"))
+    if (memory := _memory(result)) is not None:
+        lines.append(memory)
     if verdict.outcome is Outcome.NOISY:
         lines.append(("give --ignore or --tolerance for what varies", "yellow"))
     lines += [(note, "yellow") for note in verdict.notes]
     lines += [(f"unverified wait: no run notices that {about} is gone", "yellow") for about in verdict.unnoticed]
     for text, colour in lines:
         console.print(Text.assemble((f"{readable(subject.name)}: ", "bold"), (readable(text), colour)))
+
+
+def _memory(result: Result) -> tuple[str, str] | None:
+    """The peak of device memory, before and after; pools keep what was freed, so that it may be more."""
+    peaks = [result.observations.get(kind.value, Observation()).peak for kind in (Kind.BEFORE, Kind.AFTER)]
+    before, after = peaks
+    if before is None or after is None:
+        return None
+    text = f"peak of GPU memory: {before / 2**20:.1f} MiB before, {after / 2**20:.1f} MiB after"
+    return (f"{text}, with what the pools keep", "yellow") if after > before else (text, "")
 
 
 def figures(judged: Sequence[Judged]) -> dict[str, dict[str, int]]:

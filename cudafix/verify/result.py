@@ -23,7 +23,8 @@ class Observation:
     `compiler` is what the build said where it failed. `exit` and `ended` are the exit code and how the run ended, in
     words. `differs` says how a run differs from the good variant's first run ("" not at all, None: never ran), `noise`
     how its own runs differ. `digest` hashes what was compared, `excerpt` is the end of its output. `schedules` says
-    for each schedule how the run with late streams differs. `missing` are named outputs that it did not write.
+    for each schedule how the run with late streams differs. `missing` are named outputs that it did not write. `peak`
+    is the most device memory in bytes that its processes had (`preload.py`).
     """
 
     compiler: str = ""
@@ -36,6 +37,7 @@ class Observation:
     detected: Detected | None = None
     schedules: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
+    peak: int | None = None
 
 
 @dataclass(frozen=True)

@@ -130,7 +130,7 @@ class Trial:
             if seen.differs is None or seen.exit is None:
                 continue
             tree = self._trees[variant.name]
-            seen = replace(seen, detected=self._watched(tree, self._early_allowed(variant)))
+            seen = replace(seen, detected=self._watched(tree, self._early_allowed(variant)), peak=self._peak(variant))
             if variant.kind is Kind.AFTER and not seen.noise and not seen.differs:
                 seen = replace(seen, schedules=self._late_after(tree))
             self._seen[variant.name] = seen
@@ -283,6 +283,15 @@ class Trial:
 
     def _early_allowed(self, variant: Variant) -> bool:
         return variant.kind is Kind.AFTER and self._caught_before != "memory"
+
+    def _peak(self, variant: Variant) -> int | None:
+        """The most device memory that a run has at one time; None where that cannot be seen."""
+        if self.tools.library is None:
+            return None
+        noted = self._scratch / f"peak-{variant.name}"
+        with self.tools.slots:
+            self._run(self._trees[variant.name], preload.counting(self.tools.library, noted))
+        return preload.peak_at(noted)
 
     @property
     def _schedules(self) -> Sequence[str]:

@@ -131,6 +131,8 @@ def test_a_fix_says_where_its_memory_is_used_and_what_orders_that(seen: Seen) ->
     for expected in ("d_v on stream", "square<<<…>>> and cudaMemcpyAsync", "cudaStreamSynchronize, inserted", "freed"):
         assert expected.lower() in said.lower()
     assert "nothing about code that was not seen" in said
+    assert "is compiled for the legacy default stream, as nvcc does unless it is told otherwise" in said
+    assert "the new code runs on devices with memory pools" in said
 
 
 def test_the_timeline_shows_the_stall_before_and_the_inserted_wait_after(seen: Seen) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import cudafix.codemods
 import pytest
 
+from cudafix import codemod as declared
 from cudafix.cli import checking
 from cudafix.models import load
 from cudafix.models.api import Effect
@@ -52,6 +53,31 @@ def test_a_new_codemod_is_one_file(codemod: str) -> None:
     report = driver.analyze({"main.cu": FREED_TWICE}, Config())
     (finding,) = [each for each in report.findings if each.codemod == codemod]
     assert FREED_TWICE.count(b"\n", 0, finding.offset) + 1 == 8
+
+
+def test_a_codemod_may_live_in_a_package_of_its_own(
+    codemod: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (tmp_path / f"{codemod}.py").read_text(encoding="utf-8").replace(codemod, "a_second_free")
+    folder = tmp_path / "site"
+    for name, content in (
+        ("of_somebody/__init__.py", ""),
+        ("of_somebody/twice.py", text),
+        ("of_somebody-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: of-somebody\nVersion: 1.0\n"),
+        ("of_somebody-1.0.dist-info/entry_points.txt", "[cudafix.codemods]\na_second_free = of_somebody.twice\n"),
+    ):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(folder))
+    declared.others.cache_clear()
+    try:
+        assert re.findall(r"^## (.*)$", pages.page("a_second_free"), re.MULTILINE) == SECTIONS
+        assert folder / "of_somebody" / "twice.py" in declared.files()
+        report = driver.analyze({"main.cu": FREED_TWICE}, Config())
+        assert [each.codemod for each in report.findings] == ["a_second_free"]
+    finally:
+        sys.modules.pop("of_somebody.twice", None)
+        declared.others.cache_clear()
 
 
 def test_without_it_another_codemod_reports_the_same() -> None:

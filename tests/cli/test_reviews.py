@@ -17,7 +17,7 @@ from cudafix.findings import Edit, Finding, Report, Safety
 from cudafix.pipeline import driver
 from cudafix.project.config import Config
 from cudafix.report import reviews
-from cudafix.report.listing import Listing
+from cudafix.report.listing import Listing, Shown
 from cudafix.report.machine import render
 from cudafix.report.selection import Selection, select
 from cudafix.rewrite import edits
@@ -48,7 +48,7 @@ def _repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def listing(
-    sources: Mapping[str, bytes], *findings: Finding, shown: dict[str, list[range]] | None = None, left: int = 0
+    sources: Mapping[str, bytes], *findings: Finding, shown: dict[str, Shown] | None = None, left: int = 0
 ) -> Listing:
     """Of a report in which all findings but the last `left` are wanted."""
     chosen = findings[: len(findings) - left]
@@ -152,7 +152,7 @@ CRLF, LATIN, LAST = LINES.replace(b"\n", b"\r\n"), LINES.replace(b"line 2", b"li
         pytest.param(listing({"a.cu": CRLF}, fix(at("a.cu", CRLF, b"line 2", b"two"))), id="line ends of Windows"),
         pytest.param(listing({"a.cu": LATIN}, fix(at("a.cu", LATIN, b"line 2", b"two"))), id="not UTF-8"),
         pytest.param(listing({"a.cu": LAST}, fix(at("a.cu", LAST, b"line 2", b"two"))), id="no end of the last line"),
-        pytest.param(listing({"a.cu": LINES}, fix(A), shown={"a.cu": [range(3, 9)]}), id="lines that are not shown"),
+        pytest.param(listing({"a.cu": LINES}, fix(A), shown={"a.cu": Shown([range(3, 9)])}), id="lines not shown"),
         pytest.param(listing({}, fix(Edit("a.cu", 0, 0, b"new\n"))), id="a new file"),
     ],
 )  # fmt: skip
@@ -184,3 +184,17 @@ def test_with_since_each_comment_is_on_a_line_that_the_diff_shows(
     (comment,) = review["comments"]
     assert (comment["path"], comment["line"]) == ("src/a.cu", 12)
     assert "suggestion\n" not in comment["body"]  # the free is not shown
+    git("mv", "src/a.cu", "src/b.cu")
+    (tmp_path / "src" / "b.cu").write_bytes(b"// new\n" + PROGRAM.replace(b"&r, 4", b"&r, 8"))
+    with pytest.raises(SystemExit):
+        cli.main(["check", "--no-cache", "--format", "gitlab-review", "--since", "main"])
+    summary, *threads = json.loads(capfd.readouterr().out)
+    assert summary["body"].startswith("cudafix has ")
+    assert [thread["position"] for thread in threads][-1] == {
+        "position_type": "text",
+        "old_path": "src/a.cu",
+        "new_path": "src/b.cu",
+        "new_line": 15,
+        "old_line": 23,
+    }
+    assert "```suggestion:-2+0\n" in threads[-1]["body"]

@@ -270,6 +270,14 @@ def test_streams_are_late_in_runs_of_their_own_and_never_in_timed_ones(project: 
     assert "no stream was late: the program does not look the driver up where that can be caught" in done.out
 
 
+def test_the_peak_of_memory_is_compared_in_a_run_of_its_own(project: Project) -> None:
+    noted = "grep -q Async main.cu && echo 33554432 > $CUDAFIX_PEAK.1 || echo 3145728 > $CUDAFIX_PEAK.1"
+    project.write("run.sh", f'[ -z "$CUDAFIX_PEAK" ] || {{ {noted}; }}')
+    done = project.verify("--build", "true", "--run", "sh run.sh", "--rounds", "2")
+    assert done.code == 0
+    assert "peak of GPU memory: 3.0 MiB before, 32.0 MiB after, with what the pools keep" in done.out
+
+
 def test_waits_are_taken_out_and_those_that_no_run_misses_are_listed(project: Project) -> None:
     fixture = FIXTURES / "stream_ordered_pairs" / "pinned_result_is_read_after_the_free" / "before" / "main.cu"
     project.write("main.cu", fixture.read_text())

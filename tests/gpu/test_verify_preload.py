@@ -129,6 +129,15 @@ def test_fresh_memory_of_the_blocking_call_holds_the_same_on_a_stream_that_order
     ]
 
 
+def test_it_counts_memory_and_changes_nothing(built: Built) -> None:
+    peak = built.folder / "peak"
+    assert preload.peak_at(peak) is None
+    assert built.run("streams", preload.counting(built.library, peak)) == PLAIN
+    assert preload.peak_at(peak) == 64 + 16  # its pool keeps what was freed; a graph has memory of its own
+    assert "allocate 32 bytes" in built.run("early", preload.counting(built.library, peak))
+    assert preload.peak_at(peak) == 64 + 16 + 32  # another process
+
+
 def test_early_streams_are_those_that_the_program_gets(built: Built) -> None:
     lines = built.run("early", preload.early(built.library))
     made = [line.split()[1] for line in lines if line.startswith("create") and line.endswith("with 0")]

@@ -17,6 +17,7 @@ const char *text(CUstream stream) {
 }
 
 CUstream capturing = nullptr;
+size_t reserved = 0;  // by the pool, which keeps what was freed
 std::set<CUstream> busy;
 
 }  // namespace
@@ -43,6 +44,7 @@ CUresult cuMemsetD8Async(CUdeviceptr, unsigned char byte, size_t size, CUstream 
 
 CUresult cuMemAllocAsync(CUdeviceptr *block, size_t size, CUstream stream) {
     std::printf("allocate %zu bytes on %s\n", size, text(stream));
+    reserved += size;
     *block = reinterpret_cast<CUdeviceptr>(std::malloc(size));
     return CUDA_SUCCESS;
 }
@@ -78,6 +80,15 @@ CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
 }
 
 CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode) { return capturing = stream, CUDA_SUCCESS; }
+
+CUresult cuCtxGetDevice(CUdevice *device) { return *device = 0, CUDA_SUCCESS; }
+CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice) {
+    return *pool = reinterpret_cast<CUmemoryPool>(1), CUDA_SUCCESS;
+}
+CUresult cuMemPoolGetAttribute(CUmemoryPool, CUmemPool_attribute attribute, void *value) {
+    if (attribute != CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) return CUDA_ERROR_INVALID_VALUE;
+    return *static_cast<cuuint64_t *>(value) = reserved, CUDA_SUCCESS;
+}
 
 CUresult cuCtxGetCurrent(CUcontext *context) {
     *context = reinterpret_cast<CUcontext>(1);

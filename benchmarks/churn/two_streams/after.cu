@@ -56,6 +56,8 @@ int main(int argc, char **argv)
     CHECK(cudaEventCreateWithFlags(&filled, cudaEventDisableTiming));
     keep_pool_memory();
     auto start = std::chrono::steady_clock::now();
+    cudaEvent_t done;
+    CHECK(cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
     for (int round = 0; round < warm_up + rounds; ++round) {
         if (round == warm_up) {
             CHECK(cudaDeviceSynchronize());
@@ -71,17 +73,13 @@ int main(int argc, char **argv)
         scale<<<blocks, 256, 0, left>>>(b, a, n);
         add<<<blocks, 256, 0, right>>>(c, a, a, n);
         CHECK(cudaGetLastError());
-        {
-            cudaEvent_t done;
-            CHECK(cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
-            CHECK(cudaEventRecord(done, right));
-            CHECK(cudaStreamWaitEvent(left, done, 0));
-            CHECK(cudaEventDestroy(done));
-        }
+        CHECK(cudaEventRecord(done, right));
+        CHECK(cudaStreamWaitEvent(left, done, 0));
         CHECK(cudaFreeAsync(a, left));
         CHECK(cudaFreeAsync(b, left));
         CHECK(cudaFreeAsync(c, right));
     }
+    CHECK(cudaEventDestroy(done));
     CHECK(cudaDeviceSynchronize());
     const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
     printf("%.2f\n", took.count() / rounds);

@@ -304,7 +304,7 @@ function worded(item) {
   return h("dl", { class: "box words" }, item.words.flatMap(([about, text, places]) => {
     const shown = [...new Map(places.map((at) => [place(at), at])).values()].slice(0, 6);
     return [h("dt", {}, NAMES[about] || about), h("dd", { class: item.assumes.includes(text) ? about : "" }, prose(text), shown.map((at) => quoted(at, item.at[0])))];
-  }));
+  }), (item.rests || []).flatMap((text) => [h("dt", {}, "By default"), h("dd", {}, prose(text))]));
 }
 // Whether a counterexample is no lost order, but something that comes behind the free.
 const isBehind = ({ after, lost }) => lost && after[lost[0]][0] === "free" && after[lost[1]][1] !== "";

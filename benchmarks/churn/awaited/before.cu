@@ -1,0 +1,74 @@
+// Three buffers that each round allocates, uses and frees; the host reads a result behind the frees, with no wait of its own.
+// Arguments: bytes of each buffer, bytes that the kernels touch, rounds. Prints microseconds a round.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+
+#define CHECK(call)                                                                        \
+    do {                                                                                   \
+        cudaError_t status = (call);                                                       \
+        if (status != cudaSuccess) {                                                       \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(status)); \
+            exit(1);                                                                       \
+        }                                                                                  \
+    } while (0)
+
+__global__ void fill(float *out, size_t n, float value)
+{
+    for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < n; i += gridDim.x * size_t(blockDim.x))
+        out[i] = value;
+}
+
+__global__ void scale(float *out, const float *in, size_t n)
+{
+    for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < n; i += gridDim.x * size_t(blockDim.x))
+        out[i] = 2 * in[i];
+}
+
+__global__ void add(float *out, const float *a, const float *b, size_t n)
+{
+    for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < n; i += gridDim.x * size_t(blockDim.x))
+        out[i] = a[i] + b[i];
+}
+
+int main(int argc, char **argv)
+{
+    const size_t bytes = argc > 1 ? strtoull(argv[1], nullptr, 10) : 1 << 20;
+    const size_t n = (argc > 2 ? strtoull(argv[2], nullptr, 10) : bytes) / sizeof(float);
+    const int rounds = argc > 3 ? atoi(argv[3]) : 100, warm_up = 5;
+    const int blocks = n < 256 * 1056 ? int((n + 255) / 256) : 1056;
+    cudaStream_t stream;
+    CHECK(cudaStreamCreate(&stream));
+    float *result;
+    CHECK(cudaMallocHost(&result, sizeof(float)));
+    int bad = 0;
+    auto start = std::chrono::steady_clock::now();
+    for (int round = 0; round < warm_up + rounds; ++round) {
+        if (round == warm_up) {
+            CHECK(cudaStreamSynchronize(stream));
+            start = std::chrono::steady_clock::now();
+        }
+        float *a, *b, *c;
+        CHECK(cudaMalloc(&a, bytes));
+        CHECK(cudaMalloc(&b, bytes));
+        CHECK(cudaMalloc(&c, bytes));
+        fill<<<blocks, 256, 0, stream>>>(a, n, float(round));
+        scale<<<blocks, 256, 0, stream>>>(b, a, n);
+        add<<<blocks, 256, 0, stream>>>(c, a, b, n);
+        CHECK(cudaGetLastError());
+        CHECK(cudaMemcpyAsync(result, c, sizeof(float), cudaMemcpyDeviceToHost, stream));
+        CHECK(cudaFree(a));
+        CHECK(cudaFree(b));
+        CHECK(cudaFree(c));
+        bad += *result != 3 * float(round);
+    }
+    CHECK(cudaStreamSynchronize(stream));
+    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
+    printf("%.2f\n", took.count() / rounds);
+    CHECK(cudaFreeHost(result));
+    if (bad)
+        return 1;
+    CHECK(cudaStreamDestroy(stream));
+    return 0;
+}

@@ -46,7 +46,8 @@ REFUSALS: dict[str, Page] = {
         "The free would have to fit both. `cudaFreeAsync` of managed memory fails with `cudaErrorNotSupported`, and of "
         "a host pointer with `cudaErrorInvalidValue`. Real code frees `cudaMalloc` and `cudaMallocManaged` memory with "
         "one call in about one of a hundred places.",
-        "Give each kind of memory a free of its own.",
+        "Give each kind of memory a pointer and a free of its own. Two tests of one flag are not known to go the same "
+        "way: a free under `if (managed)` may be that of memory which is allocated under its `else`.",
     ),
     "freed_by_device_reset": Page(
         "only `cudaDeviceReset` releases this memory",

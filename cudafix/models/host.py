@@ -66,7 +66,7 @@ strtok_r                                host    hrw hr hw
 {mbstowcs,wcstombs}                     host    hw hr -
 {sprintf,vsprintf}                      host    hw hr*      ; any
 {asprintf,vasprintf}                    alloc   new hr*     ; memory=host any
-{snprintf,vsnprintf,sprintf_s,_snprintf,vsprintf_s,swprintf} host hw - hr* ; any
+{snprintf,vsnprintf,sprintf_s,snprintf_s,vsprintf_s,vsnprintf_s,_snprintf,swprintf} host hw - hr* ; any
 {sscanf,vsscanf,sscanf_s}               host    hr hr hw* ; bytes
 {va_start,va_end,va_copy,va_arg,offsetof} host hr* ; any
 {setlocale,localeconv}                  host    hr*

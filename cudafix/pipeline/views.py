@@ -76,7 +76,7 @@ def reached_from(program: Program, functions: Iterable[ir.Function]) -> list[ir.
 
 
 def _may_call(program: Program, function: ir.Function) -> Iterator[ir.Function]:
-    for name, arity in check.called(function):
-        yield from program.resolve(name, arity, function.span.path, function.cls)
+    for name, arity, path in check.called(function):
+        yield from program.resolve(name, arity, path, function.cls)
         yield from program.methods(name, arity)  # it may be called on an object of any class
         yield from program.derived_ends(name)

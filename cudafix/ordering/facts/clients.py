@@ -67,24 +67,26 @@ def assumption(root: ir.Function) -> Assumption:
     return Assumption("no_caller_relies_on_waits", f"`{last(root.name)}`")
 
 
-def called(function: ir.Function) -> tuple[tuple[str, int], ...]:
-    """The names that a function calls, with the number of arguments."""
+def called(function: ir.Function) -> tuple[tuple[str, int, str], ...]:
+    """The names that a function calls, with the number of arguments, and the file in which the name is looked up: that
+    of the call, which for a client is the file of the function that it means.
+    """
     return function.kept("called", lambda function: tuple(dict.fromkeys(_called(function))))
 
 
-def _called(function: ir.Function) -> Iterator[tuple[str, int]]:
+def _called(function: ir.Function) -> Iterator[tuple[str, int, str]]:
     for stmt in walk(function.body):
         if isinstance(stmt, ir.Call):
-            yield stmt.callee, len(stmt.args)
+            yield stmt.callee, len(stmt.args), stmt.span.path
         if isinstance(stmt, ir.Unknown) and stmt.names is not None:
             for name in stmt.names:
-                yield name, 0
+                yield name, 0, stmt.span.path
         if isinstance(stmt, ir.Call | ir.Unknown):
             for arg in stmt.args if isinstance(stmt, ir.Call) else stmt.parts:
                 if isinstance(arg, ir.Addr):
                     arg = arg.base
                 if isinstance(arg, ir.FuncRef):  # may be called later, with any arguments
-                    yield arg.name, 0
+                    yield arg.name, 0, stmt.span.path
 
 
 class _Graph:
@@ -99,9 +101,9 @@ class _Graph:
         for function in self.functions:
             found: dict[int, None] = {}
             names = self.names[id(function)] = set()
-            for name, arity in called(function):
+            for name, arity, path in called(function):
                 names.add(name)
-                own = program.resolve(name, arity, function.span.path, function.cls)
+                own = program.resolve(name, arity, path, function.cls)
                 found.update((id(callee), None) for callee in (*own, *program.derived_ends(name)))
             self.callees[id(function)] = list(found)
             for callee_id in found:

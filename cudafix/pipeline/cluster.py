@@ -34,6 +34,7 @@ from cudafix.pipeline.writers import CudaWriter
 from cudafix.project import build, prefilter
 from cudafix.project.config import Config
 from cudafix.project.failures import made_readable
+from cudafix.project.files import is_in_code
 from cudafix.refusals import REFUSALS
 from cudafix.rewrite import guard
 from cudafix.rewrite.certificates import Scenes, scenes
@@ -136,6 +137,7 @@ class Cluster:
         self.memory: dict[int, dict[object, list[Outcome]]] = {}  # what views did, by `id` and what was changed
         # the functions that a view reaches which is too large for the proof, and where that starts
         self.too_large: dict[ir.Span, ir.Function | None] = {}
+        self.stay: set[Key] = set()  # what such views may allocate or free
         known = [tree.wrappers_of(program) for program in programs]
         self.wrapping = Wrapping(tree, config, known, self._start_of, self._writer)
         self.of_wrappers: dict[str, set[tuple[int, int]]] = {}  # where they are defined
@@ -181,7 +183,7 @@ class Cluster:
         if self.config.tables or any(path.endswith(prefilter.SUFFIX) for path in self.paths):
             return True
         own = [path for path in self.paths if path not in self.shared]
-        if any(_MANAGES.search(self.tree.files[path]) for path in own):
+        if any(is_in_code(_MANAGES, self.tree.files[path]) for path in own):
             return True
         macros = [macro for path in self.paths for macro in self.tree.macros_of(path).values()]
         naming = {macro.name for macro in macros if _MANAGES.search(macro.body) or _PASTES.search(macro.body)}
@@ -211,10 +213,14 @@ class Cluster:
         view: View,
         known: frozenset[object] | None = None,
         settled: Callable[[Outcome], bool] | None = None,
+        once: bool = False,
     ) -> Outcome:
-        """Raises OutOfBudget where the program is too large, or has been run too often."""
+        """Raises OutOfBudget where the program is too large, or has been run too often. `once`: if it is too large for
+        one way to follow calls, no other one is tried.
+        """
         if self.steps[view.root.span] > MOST_STEPS or self.steps.total() > MOST_OF_A_CLUSTER:
             raise check.OutOfBudget
+        ways = self.ways.setdefault((view.root.span, view.root.name), list(check.Followed))
         try:
             found = check.run(
                 view.program,
@@ -225,7 +231,7 @@ class Cluster:
                 known=known,
                 settled=settled,
                 asked=self.config.stream_in,
-                ways=self.ways.setdefault((view.root.span, view.root.name), list(check.Followed)),
+                ways=ways[:1] if once else ways,
             )
         except check.OutOfBudget as error:
             self.steps[view.root.span] += error.steps
@@ -246,13 +252,12 @@ class Cluster:
         fitting: list[View] = []
         left_out: set[ir.Span] = set()
         decided: set[Key] = set()
-        stay: set[Key] = set()  # what a view runs that is too large
         spent = 0  # see `MOST_FOR_A_REASON`
         of_all = self._problem_of_all() is not None
         alike = Alike(self.tables, self.views)
         for view in self.views:
             moved = self._may_move(view)
-            for_a_reason = not moved.of_the_pool and moved.all <= decided | stay
+            for_a_reason = not moved.of_the_pool and moved.all <= decided | self.stay
             if for_a_reason and (moved.all <= decided or spent > MOST_FOR_A_REASON):
                 continue
             before = self.steps.total()
@@ -264,9 +269,8 @@ class Cluster:
                     self.alike.setdefault(id(first), []).append((view, differences(first, view)))
                     continue
                 try:
-                    found = self.run(
-                        Overlay(), view, settled=None if moved.of_the_pool else _refuses(moved.all - decided)
-                    )
+                    settled = None if moved.of_the_pool else _refuses(moved.all - decided)
+                    found = self.run(Overlay(), view, settled=settled, once=for_a_reason)
                     outcomes.append(found)
                     fitting.append(view)
                     groups = groups_of([found])
@@ -275,11 +279,12 @@ class Cluster:
                     decided |= settled_sites(found)
                     continue
                 except check.OutOfBudget:
+                    if for_a_reason:
+                        continue
                     left_out.add(view.root.span)
                 finally:
                     spent += for_a_reason * (self.steps.total() - before)
             self._leave_out(view)
-            stay |= moved.all
         self.views = fitting
         return outcomes
 
@@ -309,6 +314,7 @@ class Cluster:
 
     def _leave_out(self, view: View) -> None:
         for one in (view, *(other for other, _ in self.alike.get(id(view), ()))):
+            self.stay |= self._may_move(one).all
             for function in functions_of(one):
                 roots = [r for r in (self.too_large.get(function.span), one.root) if r is not None]
                 self.too_large[function.span] = min(roots, key=lambda root: (root.span.path, root.span.start))
@@ -550,6 +556,8 @@ class Cluster:
             for span, root in self.too_large.items():
                 if span.path == key.path and span.start <= key.start < span.end:
                     return Refused("budget", TOO_LARGE_WORDS, starts_at(root))
+            if key in self.stay:
+                return Refused("budget", TOO_LARGE_WORDS)
         return None
 
     def _problem_at(self, group: Group) -> Refused | None:

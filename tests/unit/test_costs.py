@@ -18,6 +18,7 @@ from cudafix.ordering.interpreter.program import Outcome, Overlay
 from cudafix.pipeline import cluster, driver
 from cudafix.pipeline import programs as linking
 from cudafix.pipeline.tree import Tree, View
+from cudafix.pipeline.views import views_of
 from cudafix.project.config import Config
 
 NOISE = 2.5
@@ -172,13 +173,12 @@ def test_of_a_program_that_allocates_nothing_outside_of_shared_files_nothing_is_
     monkeypatch.setattr(linking, "MOST_TOGETHER", 4)
     files = {"pool.h": POOL.encode(), **{f"p{n}/main.cu": main.replace('"pool', '"../pool').encode() for n in range(4)}}
     seen: list[str] = []
-    views_of = cluster.views_of
 
     def noting(tree: Tree, programs: list[list[str]]) -> list[View]:
         seen.extend(path for program in programs for path in program)
         return views_of(tree, programs)
 
-    monkeypatch.setattr(cluster, "views_of", noting)
+    monkeypatch.setattr("cudafix.pipeline.cluster.views_of", noting)
     report = driver.analyze(files, Config())
     assert ("p0/main.cu" in seen) is lowered
     assert {refusal.name for refusal in report.refusals if refusal.path == "pool.h"} == {"budget"}

@@ -112,6 +112,8 @@ class FunctionObjects:
         return [one for one in self._all if (_class_of(one) in classes if one.member else one.names & classes)]
 
 
+_OF_A_VALUE = ir.DeviceCall("", "", False, (), ())
+"""A call of what a variable holds."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NUMBER = re.compile(r"(?:(?:unsigned|signed|long|short|int|char|bool|float|double|\w+_t) ?)+")
 
@@ -147,6 +149,9 @@ class _Closure:
         for one in self.all:
             self.named[last(one.name)].append(one)
         self.expanded: dict[frozenset[str], frozenset[str]] = {}
+        self.meant: dict[int, tuple[list[ir.Kernel], bool]] = {}  # see `_meant`, by the `id` of calls that are held
+        self.started: dict[tuple[frozenset[str], frozenset[str]], list[ir.Kernel]] = {}  # see `_implicit`
+        self.callers: dict[int, set[int]] = defaultdict(set)  # who depends on what a function does, by `id`
         # operators that no sign of their own calls: `,`, literals, `new`
         self.always = [
             one
@@ -170,12 +175,15 @@ class _Closure:
                 self.implicit[TEMPLATE] += made
 
     def kernels(self) -> list[ir.Kernel]:
+        """All that a function does only grows with what others do: the order of the steps does not matter."""
         reached = self._reached()
-        changed = True
-        while changed:
-            changed = False
+        fresh = set(map(id, reached))
+        while fresh:
             for one in reversed(reached):  # mostly callees in front of their callers
-                changed = self._close(one) or changed
+                if id(one) in fresh:
+                    fresh.discard(id(one))
+                    if self._close(one):
+                        fresh |= self.callers[id(one)]
         return [one for one in self.all if one.is_kernel]
 
     def _reached(self) -> list[ir.Kernel]:
@@ -190,14 +198,16 @@ class _Closure:
                 queue += self._implicit(one)
         return list(found.values())
 
-    def _implicit(self, one: ir.Kernel) -> Iterator[ir.Kernel]:
-        names = self.expand(one.names)
-        for name in self.implicit.keys() & names:
-            yield from self.implicit[name]
-        mentioned = one.mentions.union(*(self.started_by[name] for name in names & self.started_by.keys()))
-        for name in self.named.keys() & mentioned:
-            yield from self.named[name]
-        yield from self.always
+    def _implicit(self, one: ir.Kernel) -> list[ir.Kernel]:
+        """The functions that run where no call of them is written, each once."""
+        key = one.names, one.mentions
+        if key not in self.started:
+            names = self.expand(one.names)
+            mentioned = one.mentions.union(*(self.started_by[name] for name in names & self.started_by.keys()))
+            found = [f for name in self.implicit.keys() & names for f in self.implicit[name]]
+            found += [f for name in self.named.keys() & mentioned for f in self.named[name]]
+            self.started[key] = list({id(f): f for f in (*found, *self.always)}.values())
+        return self.started[key]
 
     def expand(self, names: frozenset[str]) -> frozenset[str]:
         """Names, and those that the types among them are made of: bases, members, what an alias stands for."""
@@ -212,6 +222,11 @@ class _Closure:
 
     def _meant(self, call: ir.DeviceCall) -> tuple[list[ir.Kernel], bool]:
         """The functions that a call may mean, and whether it means one of these and nothing else."""
+        if id(call) not in self.meant:
+            self.meant[id(call)] = self._look_up(call)
+        return self.meant[id(call)]
+
+    def _look_up(self, call: ir.DeviceCall) -> tuple[list[ir.Kernel], bool]:
         if not call.name:
             values = (f for name in self.values & self.named.keys() for f in self.named[name] if not f.is_kernel)
             return [*self.named.get("operator()", ()), *self.named.get(LAMBDA, ()), *values], False
@@ -251,11 +266,13 @@ class _Closure:
         for call in one.calls:
             found, sure = self._meant(call)
             for callee in found:
+                self.callers[id(callee)].add(id(one))
                 self._passed(one, call, callee)
                 _joined(one, callee)
             if not sure:
                 self._in_a_library(one, call)
         for callee in self._implicit(one):
+            self.callers[id(callee)].add(id(one))
             _joined(one, callee)
             if callee.stores or callee.writes or callee.calls_unknown:  # on which objects is not known
                 one.writes |= one.reads
@@ -296,7 +313,8 @@ class _Closure:
         for params, names in zip(call.params, call.globals, strict=True):
             one.writes |= params
             one.globals_written |= names
-        for callee in self._meant(ir.DeviceCall("", "", False, (), ()))[0]:  # it may call what it is given
+        for callee in self._meant(_OF_A_VALUE)[0]:  # it may call what it is given
+            self.callers[id(callee)].add(id(one))
             _joined(one, callee)
 
 

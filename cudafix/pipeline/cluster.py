@@ -34,6 +34,7 @@ from cudafix.pipeline.writers import CudaWriter
 from cudafix.project import build, prefilter
 from cudafix.project.config import Config
 from cudafix.project.failures import made_readable
+from cudafix.project.files import is_in_code
 from cudafix.refusals import REFUSALS
 from cudafix.rewrite import guard
 from cudafix.rewrite.certificates import Scenes, scenes
@@ -57,8 +58,18 @@ MOST_STEPS, MOST_OF_A_CLUSTER = 500_000, 1_000_000
 """Statements that may be run from one root, in all programs and all that is tried, and from all roots together: some
 minutes. A run ends whatever it is given: what is not proved by then is refused as too large.
 """
+MOST_FOR_A_REASON = 20_000
+"""Statements that may be run for sites that stay because something that runs them is too large: what else is found may
+say more of why they do.
+"""
 _DEFINED = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _WORD = re.compile(rb"[A-Za-z_]\w*")
+_MANAGES = re.compile(
+    rb"\bcu(?:da(?:Malloc(?:(?:FromPool)?Async)?|FreeAsync|DeviceReset|ThreadExit)"
+    rb"|Mem(?:Alloc(?:(?:FromPool)?Async)?|FreeAsync)|CtxDestroy|DevicePrimaryCtxReset)(?:_\w+)?\b"
+)
+"""What allocates memory of a device, manages it in the order of a stream, or resets the device."""
+_PASTES = re.compile(rb"\bcu\w*\s*##")
 _GENERATOR_EXPRESSION, _CLEANUP, _MACRO = "generator_expression", "cleanup", "macro"
 """Problems that are refused as `generator`, and as `control_flow`: a macro that begins or ends a block, or that names
 something else, and could not be written out.
@@ -79,10 +90,13 @@ _CALL_THE_CLEANUP = "Take the attribute out, and call its function where the var
 
 
 class _Moved(NamedTuple):
-    """The blocking calls on device memory that some code may run."""
+    """The calls that manage device memory which some code may run: those that allocate and block, all that block, and
+    those of programs that are stream-ordered already, or that reset the device, and so may have defects.
+    """
 
     allocations: frozenset[Key]
     all: frozenset[Key]
+    of_the_pool: frozenset[Key]
 
 
 _OF_THE_DRIVER = frozenset(("cuMemAlloc", "cuMemAlloc_v2"))  # what `cudaMalloc` is in the driver API
@@ -118,16 +132,20 @@ class Cluster:
         # which they differ, which matter only while the host does not know all that it knew
         self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}
         self.steps: Counter[ir.Span] = Counter()  # statements run so far, by root, see `MOST_STEPS`
+        # what is left of how calls from a root may be followed: what one configuration is too large for, all are
+        self.ways: dict[tuple[ir.Span, str], list[check.Followed]] = {}
         self.memory: dict[int, dict[object, list[Outcome]]] = {}  # what views did, by `id` and what was changed
         # the functions that a view reaches which is too large for the proof, and where that starts
         self.too_large: dict[ir.Span, ir.Function | None] = {}
+        self.stay: set[Key] = set()  # what such views may allocate or free
         known = [tree.wrappers_of(program) for program in programs]
         self.wrapping = Wrapping(tree, config, known, self._start_of, self._writer)
         self.of_wrappers: dict[str, set[tuple[int, int]]] = {}  # where they are defined
         for path, spans in (item for one in known for item in one.spans.items()):
             self.of_wrappers.setdefault(path, set()).update(spans)
         self.views: list[View] = []
-        if not part.tells:
+        self.tells = part.tells or any(one.calls for one in known) or self._names_memory()
+        if self.tells and not part.tells:
             views = views_of(tree, programs)
             self.tables = tables.without(undefined(views))
             self.views = self._concerned(views)
@@ -158,15 +176,32 @@ class Cluster:
         """Whether a source or a header of it chooses the default stream itself, which may be for a part of it only."""
         return any(any(self.tree.default_streams_in(each)) for each in (path, *self.tree.included(path)))
 
+    def _names_memory(self) -> bool:
+        """Whether a file that is not `shared` names what `_MANAGES`, or a macro that does: without that there is
+        nothing to say.
+        """
+        if self.config.tables or any(path.endswith(prefilter.SUFFIX) for path in self.paths):
+            return True
+        own = [path for path in self.paths if path not in self.shared]
+        if any(is_in_code(_MANAGES, self.tree.files[path]) for path in own):
+            return True
+        macros = [macro for path in self.paths for macro in self.tree.macros_of(path).values()]
+        naming = {macro.name for macro in macros if _MANAGES.search(macro.body) or _PASTES.search(macro.body)}
+        count = -1
+        while len(naming) > count:
+            count = len(naming)
+            naming |= {one.name for one in macros if not naming.isdisjoint(map(bytes.decode, _WORD.findall(one.body)))}
+        return any(not naming.isdisjoint(self.tree.names_in(path)) for path in own)
+
     def _concerned(self, views: list[View]) -> list[View]:
         """The views that say something of an allocation in the files that are not only read: they run one, free what
         another one allocates, or may have defects.
         """
         calls = [(view, self._may_move(view)) for view in views]
-        found = [moved for _, moved in calls if moved is not None]
+        found = [moved for _, moved in calls if not moved.of_the_pool]
         concerned = (moved.all for moved in found if any(self._is_given(key.path) for key in moved.allocations))
         allocating = frozenset[Key]().union(*concerned)
-        return [view for view, moved in calls if moved is None or not allocating.isdisjoint(moved.all)]
+        return [view for view, moved in calls if moved.of_the_pool or not allocating.isdisjoint(moved.all)]
 
     def _is_given(self, path: str) -> bool:
         """Whether something is said about a file, and may be written to it: it is not only read."""
@@ -178,10 +213,14 @@ class Cluster:
         view: View,
         known: frozenset[object] | None = None,
         settled: Callable[[Outcome], bool] | None = None,
+        once: bool = False,
     ) -> Outcome:
-        """Raises OutOfBudget where the program is too large, or has been run too often."""
+        """Raises OutOfBudget where the program is too large, or has been run too often. `once`: if it is too large for
+        one way to follow calls, no other one is tried.
+        """
         if self.steps[view.root.span] > MOST_STEPS or self.steps.total() > MOST_OF_A_CLUSTER:
             raise check.OutOfBudget
+        ways = self.ways.setdefault((view.root.span, view.root.name), list(check.Followed))
         try:
             found = check.run(
                 view.program,
@@ -192,6 +231,7 @@ class Cluster:
                 known=known,
                 settled=settled,
                 asked=self.config.stream_in,
+                ways=ways[:1] if once else ways,
             )
         except check.OutOfBudget as error:
             self.steps[view.root.span] += error.steps
@@ -204,19 +244,23 @@ class Cluster:
         that are too large are left out and their sites refused: where one configuration is, the others from the same
         root count as too large, and after `TOO_LARGE` roots all that are left. A view is not run if all that it may
         allocate or free has been refused for what another view does with it: no further run can take such a reason
-        back. For the same reason a run ends as soon as it has found one for each of them. Where no
-        site can move, whatever is done with it, one run that reaches it is enough.
+        back. For the same reason a run ends as soon as it has found one for each of them. If all of these stay anyway,
+        as a view that runs them is too large, few are run (`MOST_FOR_A_REASON`). Where no site can move, whatever is
+        done with it, one run that reaches it is enough.
         """
         outcomes: list[Outcome] = []
         fitting: list[View] = []
         left_out: set[ir.Span] = set()
         decided: set[Key] = set()
+        spent = 0  # see `MOST_FOR_A_REASON`
         of_all = self._problem_of_all() is not None
         alike = Alike(self.tables, self.views)
         for view in self.views:
             moved = self._may_move(view)
-            if moved is not None and moved.all <= decided:
+            for_a_reason = not moved.of_the_pool and moved.all <= decided | self.stay
+            if for_a_reason and (moved.all <= decided or spent > MOST_FOR_A_REASON):
                 continue
+            before = self.steps.total()
             if view.root.span not in left_out and len(left_out) < TOO_LARGE:
                 first = alike.first(view)
                 if first is None:
@@ -225,9 +269,8 @@ class Cluster:
                     self.alike.setdefault(id(first), []).append((view, differences(first, view)))
                     continue
                 try:
-                    found = self.run(
-                        Overlay(), view, settled=_refuses(moved.all - decided) if moved is not None else None
-                    )
+                    settled = None if moved.of_the_pool else _refuses(moved.all - decided)
+                    found = self.run(Overlay(), view, settled=settled, once=for_a_reason)
                     outcomes.append(found)
                     fitting.append(view)
                     groups = groups_of([found])
@@ -236,48 +279,50 @@ class Cluster:
                     decided |= settled_sites(found)
                     continue
                 except check.OutOfBudget:
+                    if for_a_reason:
+                        continue
                     left_out.add(view.root.span)
+                finally:
+                    spent += for_a_reason * (self.steps.total() - before)
             self._leave_out(view)
         self.views = fitting
         return outcomes
 
-    def _may_move(self, view: View) -> _Moved | None:
-        """The allocations and frees that a view may run; None if it may have defects: these are of programs that are
-        stream-ordered already, or that reset the device.
+    def _may_move(self, view: View) -> _Moved:
+        """The allocations and frees that a view may run. Those of `shared` files that are stream-ordered stay as they
+        are too: nothing is said of defects of their memory.
         """
-        allocations: set[Key] = set()
-        both: set[Key] = set()
-        for function in functions_of(view):
-            moved = function.kept("may move", self._moved_in)
-            if moved is None:
-                return None
-            allocations |= moved.allocations
-            both |= moved.all
-        return _Moved(frozenset(allocations), frozenset(both))
+        parts = [function.kept("may move", self._moved_in) for function in functions_of(view)]
+        allocations, both, of_the_pool = (frozenset[Key]().union(*calls) for calls in zip(*parts, strict=True))
+        return _Moved(allocations, both, frozenset(key for key in of_the_pool if key.path not in self.shared))
 
-    def _moved_in(self, function: ir.Function) -> _Moved | None:
+    def _moved_in(self, function: ir.Function) -> _Moved:
         allocations: set[Key] = set()
         both: set[Key] = set()
+        of_the_pool: set[Key] = set()
         for call in walk(function.body):
             api = self.tables.lookup(call.callee, len(call.args)) if isinstance(call, ir.Call) else None
             if api is None:
                 continue
             if api.memory == "async" or api.effect is Effect.RESET:
-                return None
-            if api.effect in (Effect.ALLOC, Effect.FREE) and api.memory == "device":
+                of_the_pool.add(key_of(call))
+            elif api.effect in (Effect.ALLOC, Effect.FREE) and api.memory == "device":
                 both.add(key_of(call))
                 if api.effect is Effect.ALLOC:
                     allocations.add(key_of(call))
-        return _Moved(frozenset(allocations), frozenset(both))
+        return _Moved(frozenset(allocations), frozenset(both), frozenset(of_the_pool))
 
     def _leave_out(self, view: View) -> None:
         for one in (view, *(other for other, _ in self.alike.get(id(view), ()))):
+            self.stay |= self._may_move(one).all
             for function in functions_of(one):
                 roots = [r for r in (self.too_large.get(function.span), one.root) if r is not None]
                 self.too_large[function.span] = min(roots, key=lambda root: (root.span.path, root.span.start))
 
     def report(self) -> tuple[Report, Scenes]:
         """What was found, and what it takes to show it as certificates."""
+        if not self.tells:
+            return Report((), ()), Scenes({}, per_thread=self.per_thread)
         numbers = {}
         if self.views:
             numbers = {id(view): number for number, view in enumerate(views_of(self.tree, self.programs))}
@@ -513,6 +558,8 @@ class Cluster:
             for span, root in self.too_large.items():
                 if span.path == key.path and span.start <= key.start < span.end:
                     return Refused("budget", TOO_LARGE_WORDS, starts_at(root))
+            if key in self.stay:
+                return Refused("budget", TOO_LARGE_WORDS)
         return None
 
     def _problem_at(self, group: Group) -> Refused | None:

@@ -13,6 +13,7 @@ import re
 import stat
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from cudafix.findings import Problem
@@ -315,8 +316,26 @@ def facts(path: str, data: bytes) -> Facts:
         return Facts(False, prefilter.is_candidate(data), suppresses, arrays, others, imports=imports)
     # the literal words first: looking for them is ten times as fast
     words = (b"cudaMalloc", b"cudaFree", b"cuMemAlloc")
-    allocates = any(word in data for word in words) and CANDIDATE.search(data) is not None
+    allocates = any(word in data for word in words) and is_in_code(CANDIDATE, data)
     return Facts(has_main(data), allocates, suppresses, includes=includes_of(data))
+
+
+def is_in_code(pattern: re.Pattern[bytes], data: bytes) -> bool:
+    """Whether a C++ file has a pattern outside of its comments, or in a literal of text. Raw literals may hold what
+    looks like the start of a comment: with one, all is code.
+    """
+    if pattern.search(data) is None or b'R"' in data:
+        return pattern.search(data) is not None
+    for token in _or_silent(pattern).finditer(data):
+        text = token[0]
+        if token.lastgroup is not None or (text[:1] != b"/" and pattern.search(text) is not None):
+            return True
+    return False
+
+
+@lru_cache(maxsize=8)
+def _or_silent(pattern: re.Pattern[bytes]) -> re.Pattern[bytes]:
+    return re.compile(rb"%s|(?P<found>%s)" % (SILENT.pattern, pattern.pattern), re.DOTALL)
 
 
 def _code(path: str, data: bytes) -> bytes:

@@ -10,9 +10,15 @@ from typing import Any
 import pytest
 
 from benchmarks import costs
+from cudafix import ir
+from cudafix.ir.link import Program
+from cudafix.models import Tables
 from cudafix.ordering.interpreter import check, engine
-from cudafix.ordering.interpreter.program import Outcome
+from cudafix.ordering.interpreter.program import Outcome, Overlay
 from cudafix.pipeline import cluster, driver
+from cudafix.pipeline import programs as linking
+from cudafix.pipeline.tree import Tree, View
+from cudafix.pipeline.views import views_of
 from cudafix.project.config import Config
 
 NOISE = 2.5
@@ -76,6 +82,106 @@ def test_programs_that_share_a_buffer_are_refused_if_not_all_could_be_proved(
 
 def test_programs_that_share_a_buffer_need_a_few_steps() -> None:
     assert driver.analyze(two_programs(), Config()).findings
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The roots that are run from here on."""
+    roots: list[str] = []
+    run = check.run
+
+    def counting(program: Program, tables: Tables, overlay: Overlay, root: ir.Function, **options: Any) -> Outcome:
+        roots.append(root.span.path)
+        return run(program, tables, overlay, root, **options)
+
+    monkeypatch.setattr(check, "run", counting)
+    return roots
+
+
+@pytest.mark.parametrize(("steps", "runs"), [(-1, ["a.cu"]), (cluster.MOST_FOR_A_REASON, ["a.cu", "b.cu", "c.cu"])])
+def test_what_stays_as_one_program_is_too_large_is_seldom_run_in_the_others(
+    steps: int, runs: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "MAX_STEPS", 100)
+    monkeypatch.setattr(engine, "MAX_COARSE_STEPS", 100)
+    monkeypatch.setattr(cluster, "MOST_FOR_A_REASON", steps)
+    many = "work(0); " * 100
+    files = {"work.h": TWO_PROGRAMS.encode()} | {
+        f"{name}.cu": f'#include "work.h"\nint main() {{ {many if name == "a" else "work(0);"} return 0; }}\n'.encode()
+        for name in "abc"
+    }
+    roots = counted(monkeypatch)
+    report = driver.analyze(files, Config())
+    assert roots == runs
+    assert [refusal.name for refusal in report.refusals] == ["budget"]
+
+
+CONFIGURATIONS = """#include <cuda_runtime.h>
+__global__ void k(float *v);
+int main() {
+    float *v;
+    cudaMalloc(&v, 4);
+#ifdef TWICE
+    k<<<1, 2>>>(v);
+#endif
+    k<<<1, 1>>>(v);
+    cudaFree(v);
+}
+"""
+
+
+def test_what_one_configuration_is_too_large_for_all_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    programs: set[Program] = set()
+    given: set[int] = set()
+    run = check.run
+
+    def noting(program: Program, *args: Any, ways: list[check.Followed], **options: Any) -> Outcome:
+        programs.add(program)
+        given.add(id(ways))
+        return run(program, *args, ways=ways, **options)
+
+    monkeypatch.setattr(check, "run", noting)
+    assert driver.analyze({"main.cu": CONFIGURATIONS.encode()}, Config()).findings
+    assert len(programs) == 2
+    assert len(given) == 1
+
+
+FREES_ONLY = """#include "pool.h"
+__global__ void k(float *v);
+int main() {
+    float *v = take();
+    k<<<1, 1>>>(v);
+    cudaFree(v);
+}
+"""
+POOL = """#pragma once
+#include <cuda_runtime.h>
+static inline float *take() {
+    float *v;
+    cudaMalloc(&v, 4);
+    return v;
+}
+#define TAKE(v) cudaMalloc(&v, 4)
+"""
+
+
+@pytest.mark.parametrize(
+    ("main", "lowered"), [(FREES_ONLY, False), (FREES_ONLY + "void f(float *v) { TAKE(v); }", True)]
+)
+def test_of_a_program_that_allocates_nothing_outside_of_shared_files_nothing_is_lowered(
+    main: str, lowered: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(linking, "MOST_TOGETHER", 4)
+    files = {"pool.h": POOL.encode(), **{f"p{n}/main.cu": main.replace('"pool', '"../pool').encode() for n in range(4)}}
+    seen: list[str] = []
+
+    def noting(tree: Tree, programs: list[list[str]]) -> list[View]:
+        seen.extend(path for program in programs for path in program)
+        return views_of(tree, programs)
+
+    monkeypatch.setattr("cudafix.pipeline.cluster.views_of", noting)
+    report = driver.analyze(files, Config())
+    assert ("p0/main.cu" in seen) is lowered
+    assert {refusal.name for refusal in report.refusals if refusal.path == "pool.h"} == {"budget"}
 
 
 LATE_FREE = """#include <cuda_runtime.h>

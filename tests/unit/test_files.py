@@ -129,3 +129,19 @@ def test_texts_can_be_replaced_and_the_others_stay() -> None:
 def test_a_version_tells_files_apart(tree: Path) -> None:
     versions = {Version.of((tree / name).stat()) for name in ("a.cu", "b/c.cu", "b/d.h")}
     assert len(versions) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "allocates"),
+    [
+        pytest.param(b"cudaMalloc(&p, 4); // a comment", True, id="code"),
+        pytest.param(b"// cudaMalloc(&p, 4);\n/* cudaFree(p); */", False, id="comments"),
+        pytest.param(b'f("/*"); cudaMalloc(&p, 4); g("*/");', True, id="between literals that look like a comment"),
+        pytest.param(b'dlsym(h, "cudaMalloc"); // cudaFree', True, id="in a literal"),
+        pytest.param(b"f('\"'); cudaFree(p); // \"", True, id="behind a quote"),
+        pytest.param(b'f(R"(\n" /* )"); cudaMalloc(&p, 4);', True, id="behind a raw literal"),
+        pytest.param(b"// goes on \\\ncudaMalloc(&p, 4);", True, id="a comment of several lines"),
+    ],
+)
+def test_what_a_comment_says_allocates_nothing(text: bytes, allocates: bool) -> None:
+    assert files.facts("a.cu", text).allocates is allocates

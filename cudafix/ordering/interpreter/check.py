@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 
 from cudafix import ir
@@ -27,7 +28,7 @@ from cudafix.ordering.interpreter.program import Outcome, Overlay, Point, Violat
 from cudafix.ordering.interpreter.state import Orders, Stream, StreamKind
 from cudafix.recursion import room
 
-__all__ = ["OutOfBudget", "called", "roots", "run"]
+__all__ = ["Followed", "OutOfBudget", "called", "roots", "run"]
 
 
 def run(
@@ -40,23 +41,28 @@ def run(
     known: frozenset[object] | None = None,
     settled: Callable[[Outcome], bool] | None = None,
     asked: Asked | None = None,
+    ways: list[Followed] | None = None,
 ) -> Outcome:
     """Run one root. Raises OutOfBudget when the program is too large. `known` violations (kind and place) are the
     original's. A run ends where what it has found is `settled`, which no further step may take back. `asked` streams
-    are named where they may be.
+    are named where they may be. Of the `ways` to follow calls those are left that are not known to be too large.
 
     A loop over a family is proved for a generic round, so that all its loops are known to run together. That there may
     be no round at all is looked at apart: what is wrong then is added to the outcome.
     """
-    engine = _once(program, tables, overlay, root, per_thread, frozenset(), settled=settled, asked=asked)
+    if ways is None:
+        kept: dict[int, list[Followed]] = program.kept("what is followed", dict)
+        ways = kept.setdefault(id(root), list(Followed))
+    once = partial(_once, program, tables, overlay, root, per_thread, ways)
+    engine = once(frozenset(), settled=settled, asked=asked)
     outcome = engine.outcome
     if known is not None and any((v.kind, v.later.span) not in known and not v.is_assumed for v in outcome.violations):
         return outcome  # not proved as it is
     if overlay.replaced or overlay.removed or engine.async_objects:
         seen = {_identity(v) for v in outcome.violations}
-        others = [_once(program, tables, overlay, root, per_thread, empty) for empty in _choices(list(engine.ranges))]
+        others = [once(empty) for empty in _choices(list(engine.ranges))]
         if engine.lints and engine.arrivals:  # one of the paths that meet at a label is the one from above
-            others.append(_once(program, tables, overlay, root, per_thread, frozenset(), straight=True))
+            others.append(once(frozenset(), straight=True))
         for other in others:
             without = other.outcome
             outcome.uncalm |= without.uncalm
@@ -87,13 +93,12 @@ def _once(
     overlay: Overlay,
     root: ir.Function,
     per_thread: bool,
+    left: list[Followed],
     empty: frozenset[str],
     straight: bool = False,
     settled: Callable[[Outcome], bool] | None = None,
     asked: Asked | None = None,
 ) -> Effects:
-    ways: dict[int, list[Followed]] = program.kept("what is followed", dict)
-    left = ways.setdefault(id(root), list(Followed))
     steps = 0
     while True:
         engine = Effects(program, tables, overlay, per_thread)
@@ -113,7 +118,7 @@ def _once(
             if len(left) == 1:
                 error.steps = steps
                 raise
-            del left[0]  # for all runs of this program
+            del left[0]  # for all runs from this root
 
 
 def _is_stored_late(engine: Effects) -> None:

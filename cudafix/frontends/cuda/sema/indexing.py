@@ -81,9 +81,10 @@ _NAMES_OF_OWNERS = re.compile(
 )
 _OWNS_ALONE = re.compile(r"(?:std::)?unique_ptr\s*<[^;{}]*>")
 # a parameter of a template that may be a function: `template <auto F>`, `template <void (*F)(int *)>`
-_FUNCTION_PARAMETER = re.compile(
-    rb"\btemplate\s*<(?=[^;{}]*?[<,]?\s*(?:auto\s*(?:\.\.\.\s*)?(\w+)\s*[,>=]|[^;{},]*\(\s*[*&]\s*(\w+)\s*\)\s*\())"
-)
+_TEMPLATE = re.compile(rb"\btemplate\s*<")
+_END_OF_HEAD = re.compile(rb"[;{}]|\Z")
+_AUTO_PARAMETER = re.compile(rb"[<,]?\s*auto\s*(?:\.\.\.\s*)?(\w+)\s*[,>=]")
+_FUNCTION_PARAMETER = re.compile(rb"\((?=\s*[*&]\s*(\w+)\s*\)\s*\()")
 _LOCAL_CLASS = re.compile(rb"\b(?:struct|class|union)\b[^;(){}]*\{")
 _SPACES = {"__device__": "device", "__constant__": "constant", "__managed__": "managed"}
 _NULL = frozenset(("", "0", "NULL", "nullptr"))
@@ -235,6 +236,21 @@ def _defined_as_numbers(text: bytes, known: Mapping[str, str]) -> dict[str, list
     return found
 
 
+def _function_parameters(text: bytes) -> Iterator[str]:
+    """The first parameter that may be a function in the head of each template, or behind it."""
+    for template in _TEMPLATE.finditer(text):
+        end = _END_OF_HEAD.search(text, template.end())
+        head = text[template.end() : end.start() if end is not None else len(text)]
+        auto, pointer = _AUTO_PARAMETER.search(head), _FUNCTION_PARAMETER.search(head)
+        start = max(head.rfind(b",", 0, pointer.start()), 0) if pointer is not None else len(head)
+        if auto is not None and auto.start() <= start:
+            yield auto[1].decode()
+        elif pointer is not None:
+            comma = head.find(b",", pointer.start())
+            pointers = _FUNCTION_PARAMETER.finditer(head, pointer.start(), comma if comma >= 0 else len(head))
+            yield [one[1].decode() for one in pointers][-1]
+
+
 def index(
     root: Node,
     text: bytes,
@@ -255,7 +271,7 @@ def index(
         compound=frozenset(name.decode("utf-8", "replace") for name in _COMPOUND.findall(text)),
         defined=frozenset(n.decode("utf-8", "replace") for names in _OTHER_TYPES.findall(text) for n in names if n),
         visible=visible,
-        given=frozenset(n.decode() for names in _FUNCTION_PARAMETER.findall(text) for n in names if n),
+        given=frozenset(_function_parameters(text)),
         stand_for={**other_names(text), **{name: (kind,) for name, kind in spelled.items()}},
         renames=renames,
     )

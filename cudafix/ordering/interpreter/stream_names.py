@@ -103,7 +103,7 @@ def _named_by_getters(machine: Machine) -> tuple[StreamName, ...]:
         names: dict[StreamName, None] = {}
         for call in (s for s in ir.walk(function.body) if isinstance(s, ir.Call) and not s.args):
             place = getters.named_by(function, call)
-            around = _receiver(call.receiver) if place is not None else None
+            around = _receiver(call.receiver, function) if place is not None else None
             if place is not None and around is not None and isinstance(place, ir.Field):
                 names[StreamName(place, f"{around}{last(call.callee)}()")] = None
         return tuple(names)
@@ -111,7 +111,7 @@ def _named_by_getters(machine: Machine) -> tuple[StreamName, ...]:
     return function.kept("named by getters", found)
 
 
-def _receiver(place: ir.Expr | None) -> str | None:
+def _receiver(place: ir.Expr | None, function: ir.Function) -> str | None:
     """How an object is written in front of the name of a method that is called on it, None if that is not known."""
     match place:
         case ir.Deref(ir.Var("this")):
@@ -119,11 +119,15 @@ def _receiver(place: ir.Expr | None) -> str | None:
         case ir.Var(name) if _SPELLED.fullmatch(name):
             return f"{last(name.split('@')[0])}."
         case ir.Deref(ir.Var(name)) if _SPELLED.fullmatch(name):
-            return f"{last(name.split('@')[0])}->"
-        case ir.Field(base, name) if (around := _receiver(base)) is not None:
+            return f"{last(name.split('@')[0])}{'.' if _is_reference(function, name) else '->'}"
+        case ir.Field(base, name) if (around := _receiver(base, function)) is not None:
             return f"{around}{name}."
         case _:
             return None
+
+
+def _is_reference(function: ir.Function, name: str) -> bool:
+    return function.types.get(name, "").endswith("&") or any(p.by_reference and p.name == name for p in function.params)
 
 
 def _certain(machine: Machine, state: State, place: ir.Expr, ended: frozenset[Stream]) -> Stream | None:
@@ -230,10 +234,7 @@ def _members(
     inside = state.env[root].items()
     known = ((_written(machine, path[len(base) :]), values) for path, values in inside if path[: len(base)] == base)
     function = machine.frame.function
-    is_reference = isinstance(var, ir.Var) and (
-        function.types.get(var.name, "").endswith("&")
-        or any(p.by_reference and p.name == var.name for p in function.params)
-    )
+    is_reference = isinstance(var, ir.Var) and _is_reference(function, var.name)
     for path, values in known:
         if len(values) == 1 and all(kind == "field" for kind, _ in path):
             if state.env.puns and state.env.puns.has(root, state.env[root]):

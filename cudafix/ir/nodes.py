@@ -420,6 +420,8 @@ class Function:
     `direct` is true if a call of its value is a call of it, with the arguments as its parameters one by one: in Python,
     no decorator has put another one in its place, and it is no generator. `by_reference` is true if the result of a
     call may be another name of what it returns. `also` are its other qualified names, of which a macro gives it one.
+    `unbound` is true of a static member function, which has no object, and `dependent` where names of base classes may
+    not be found without `this->` (C++17, 17.6.2 [temp.dep] 3).
     """
 
     name: str
@@ -439,6 +441,8 @@ class Function:
     direct: bool = True
     by_reference: bool = False
     also: tuple[str, ...] = ()
+    unbound: bool = False
+    dependent: bool = False
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property

@@ -42,10 +42,25 @@ class Scopes:
         return found
 
     @cached_property
-    def visible(self) -> dict[str, set[str]]:
-        """The names of the variables that each file declares, or a header that it includes."""
-        own = {m.path: {v.name.removeprefix("::") for v in m.globals} for m in self.program.modules}
-        return {path: own[path].union(*(own[header] for header in headers)) for path, headers in self._included.items()}
+    def _declared(self) -> dict[str, dict[str, int]]:
+        """The names of the variables that each file declares, and where it first does."""
+        found: dict[str, dict[str, int]] = {}
+        for module in self.program.modules:
+            own = found.setdefault(module.path, {})
+            for variable in module.globals:
+                name = variable.name.removeprefix("::")
+                own[name] = min(variable.span.start, own.get(name, variable.span.start))
+        return found
+
+    def is_declared(self, name: str, function: ir.Function) -> bool:
+        """Whether a function may name a variable: its file declares it in front of the function, or a header does that
+        it includes. A method sees all members of its class (C++17, 6.3.7 [basic.scope.class] 1).
+        """
+        path = function.span.path
+        at = self._declared[path].get(name) if path in self._declared else None
+        if at is not None and (at < function.span.start or name.rpartition("::")[0] == function.cls):
+            return True
+        return any(name in self._declared[header] for header in self._included.get(path, ()) if header != path)
 
     def of_device_around(self, path: str) -> dict[str, list[ir.GlobalVar]]:
         """The variables of the device, by last name component, of the files that include one: it may use them, if they

@@ -41,6 +41,7 @@ _HANDED_BACK = frozenset({"same", "element", "view", "given", "hidden"})
 _INERT = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.READ, Effect.NOTHING})
 _HOST_ROLES = frozenset("- hr hw hrw look hidden out put path mode segment kind flags device".split())
 _WRITES = frozenset(("hw", "hrw", "hidden", "out"))
+_HANDLES = frozenset("swap new alias found stream_out event_out handle_out pool_out graph_out".split())
 _STORES = _WRITES | {"swap", "w", "rw", "use"}
 _HOST_MEMORY = frozenset(("hr", "hw", "hrw", "path", "mode"))
 _READS = frozenset(("hr", "hrw"))
@@ -356,9 +357,20 @@ class Slicer:
                 return True
         if isinstance(stmt, ir.Call) and any(map(self.decides, self._may_store_in(stmt, function))):
             return True
+        if isinstance(stmt, ir.Call) and any(_is_outside(e) for e in self._gets_handles(stmt)):
+            return True
         if isinstance(stmt, ir.Call) and last(stmt.callee) in _RESIZES and self._sizes_decide():
             return True
         return id(stmt) in self._fills and self._a_field_decides()
+
+    def _gets_handles(self, call: ir.Call) -> Iterator[ir.Expr]:
+        """The places in which a function of a library stores an address or a handle."""
+        api = self._tables.lookup(call.callee, len(call.args)) if call.receiver is None else None
+        if api is None or self._program.resolve(call.callee, len(call.args), call.span.path):
+            return
+        for role, expr in played_by(api, call.args):
+            if role in _HANDLES:
+                yield expr if role == "swap" else expr.base if isinstance(expr, ir.Addr) else ir.Deref(expr)
 
     def _is_consequence(self, stmt: ir.Stmt, function: ir.Function) -> bool:
         if id(stmt) in self._outward or id(stmt) in self._moves:

@@ -482,6 +482,8 @@ class Calls(Operations):
                 why = "is called too deep" if deep else itself
                 within = self.reach.within(function for function, _ in found)
                 self.unknown(f"`{said(call)}` {why}", call.given, call, call.span, state, within)
+                if id(function) in on_stack:
+                    self._again(call, function, (this, *self._argument_values(call, function, state)), state)
                 return state
             args = self._argument_values(call, function, state)
             start = state.copy() if len(found) > 1 else state
@@ -509,6 +511,35 @@ class Calls(Operations):
             if referred and isinstance(call.result, ir.Var) and call.result.name.startswith("%"):
                 self._refers(out, self.root(call.result.name), referred, all(f.by_reference for f, _ in found))
         return out
+
+    def _again(self, call: ir.Call, function: ir.Function, given: Sequence[Values], state: State) -> None:
+        """A function that is running is called again, and is not followed. Unless it is `given` what the first call was
+        given, and stores nothing, it does something else: what it makes, or has made and freed, is not proved.
+        """
+        first = next(frame for frame in self.frames if frame.function is function)
+        names = ("this", *(param.name for param in function.params))
+        same = len(given) == len(first.entered) == len(names) and all(
+            mem.leading(now) <= mem.leading(then) and (now == then or not self.slicer.decides(ir.Var(name), function))
+            for name, now, then in zip(names, given, first.entered, strict=True)
+        )
+        if same and not self.slicer.stores(function):
+            return
+        within = {id(function): function}
+        front = [function]
+        while front:
+            one = front.pop()
+            calls = (stmt for stmt in walk(one.body) if isinstance(stmt, ir.Call))
+            for more in (f for stmt in calls for f in self.program.reached_by(stmt, one.cls)):
+                if id(more) not in within:
+                    within[id(more)] = more
+                    front.append(more)
+        for one in within.values():
+            self.made_again.setdefault(id(one), call)
+        spans = [one.span for one in within.values()]
+        for made in self.outcome.objects:
+            at = made.call.span if made.call is not None else None
+            if at is not None and any(s.path == at.path and s.start <= at.start < s.end for s in spans):
+                self.is_made_again(made, call)
 
     def _comes_back(self, function: ir.Function, given: Values, state: State) -> Values:
         """Host code calls itself, and is `given` something else than in the call that is run. It stores that or what it

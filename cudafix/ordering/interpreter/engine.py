@@ -1429,6 +1429,7 @@ class Engine(Chosen):
         home = homes[0] if len(homes) == 1 and function.name not in self.outlived else None
         self.frame = Frame(name, function, function.arrays, self.slicer.slice(function), len(self.frames), home)
         self.frame.caller, self.frame.given, self.frame.loops = caller, given, self.loops
+        self.frame.entered = (this, *args)
         self.frames.append(self.frame)
         outlives = home is None and self._needs_its_closure(function)
         if outlives:

@@ -194,6 +194,7 @@ class Frame:
         "caller",
         "continues",
         "depth",
+        "entered",
         "function",
         "given",
         "home",
@@ -233,6 +234,7 @@ class Frame:
         self.meanings: dict[str, Meaning] = {}  # what names mean, as far as somebody has asked
         self.caller: Frame | None = None
         self.given: Sequence[ir.Expr] = ()  # the arguments, as the caller says them
+        self.entered: Sequence[Values] = ()  # what the object and the arguments were when the call began
         self.loops = 0  # around the call
 
     @property

@@ -32,7 +32,6 @@ def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
     scope: dict[str, ir.Var] = {}  # the variables in scope, as statements spell them
     hidden: dict[str, str] = {}
     frame, file = machine.frame, machine.frame.function.span.path
-    declared = machine.scopes.visible.get(file, set())
     mentioned = ir.expressions_in(frame.function) if frame.is_lambda else ()
     shared = {e.name for e in mentioned if isinstance(e, ir.Var)}  # a lambda may capture nothing else
     here = {r for r, _ in state.env if r[0] == "local" and (r[1] == frame.name or r[2] in shared)}
@@ -55,9 +54,11 @@ def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
     for root, inner in sorted(state.env, key=lambda item: item[0][0] != "local"):  # a local name is the nearest
         if root[0] == "local" and (root not in here or hidden[root[2].split("@")[0]] != root[2]):
             continue
-        if root[0] == "global" and (root[1] not in ("", file) or root[2] not in declared):
+        if root[0] == "global" and (
+            root[1] not in ("", file) or not machine.scopes.is_declared(root[2], frame.function)
+        ):
             continue
-        if root[0] == "memory" or not _SPELLED.fullmatch(root[2]):
+        if root[0] == "memory" or not _SPELLED.fullmatch(root[2]) or (frame.function.unbound and root[2] == "this"):
             continue
         if root[0] == "local":
             var, text = ir.Var(root[2]), last(root[2].split("@")[0])
@@ -245,7 +246,7 @@ def _members(
                 place = ir.Field(place, field_name)
             fields = ".".join(name for _, name in path)
             if text == "this":
-                spelled = fields
+                spelled = f"this->{fields}" if function.dependent else fields
             elif is_reference:
                 spelled = f"{text}.{fields}" if path else text
             else:

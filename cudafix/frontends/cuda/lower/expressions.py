@@ -484,9 +484,14 @@ class Expressions:
             return found
         index = self.file.index
         if self.cls is not None:
+            own: Class | None = None
             for cls in index.lineage(self.cls):
+                own = own or cls
                 if name in cls.fields:
-                    return self.member(Deref(Var("this")), name)
+                    place = self.member(Deref(Var("this")), name)
+                    # not looked up in a base that depends on a parameter (C++17, 17.6.2 [temp.dep] 3)
+                    other = self._global(name) if own.templated and cls is not own else None
+                    return place if other is None else ir.Choice((place, other))
                 if name in cls.statics:
                     return self._static_member(cls, name)
         variable = self._global(name)

@@ -195,6 +195,11 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     if parsed.too_many_configurations:
         for function in functions:
             _too_many(function, parsed)
+    for function in functions:
+        cls = found.class_of(function.cls) if function.cls is not None else None
+        if cls is not None:
+            function.unbound = function.name.rpartition("::")[2] in cls.unbound
+            function.dependent = cls.templated and bool(cls.bases)
     for name in found.of_threads:
         file.of_each_thread(found.globals[name].type)
     let_go = {cls.constructor for cls in _let_go(found, parsed)}

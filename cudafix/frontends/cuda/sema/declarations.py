@@ -117,6 +117,7 @@ class Class:
     fields: dict[str, str] = field(default_factory=dict)
     statics: dict[str, str] = field(default_factory=dict)
     methods: set[str] = field(default_factory=set)
+    unbound: set[str] = field(default_factory=set)  # those that are static: they have no object
     open: set[str] = field(default_factory=set)
     bases: tuple[str, ...] = ()
     inherits: tuple[str, ...] = ()  # the bases of which it has the constructors, too: `using Base::Base;`

@@ -520,6 +520,7 @@ def _declaration(
             for named in found.renamed(one, several=cls is None):
                 if cls is not None:
                     cls.methods.add(named.name)
+                    cls.unbound |= {named.name} if _is_static(node, text) else set()
                     cls.virtual |= named.name == cls.destructor and _is_virtual(child)
                 found.prototypes.add(named.name)
                 _offers(found, node, named, text, namespace, cls)
@@ -637,6 +638,10 @@ def _defaulted(found: Declarations, cls: Class | None, namespace: str, one: Decl
     return True
 
 
+def _is_static(node: Node, text: bytes) -> bool:
+    return any(child.type == "storage_class_specifier" and text_of(child, text) == "static" for child in node.children)
+
+
 def _is_virtual(declared: Node) -> bool:
     """Whether a member function is declared as virtual where its declaration begins (C++17, 13.3 [class.virtual])."""
     node: Node | None = declared
@@ -742,6 +747,7 @@ def _function(
             return
     if cls is not None:
         cls.methods.add(one.name)
+        cls.unbound |= {one.name} if _is_static(node, text) else set()
         cls.virtual |= one.name == cls.destructor and _is_virtual(node)
         cls.idle |= one.name == cls.destructor and body is not None and body.named_child_count == 0
     listed = parameters(one.parameters, text, found) if one.parameters is not None else ()
@@ -782,9 +788,7 @@ def _function(
                 listed = ()
     qualified = "::".join(part for part in (outer, name) if part)
     found.hides(qualified, hidden)
-    static = cls is None and any(
-        child.type == "storage_class_specifier" and text_of(child, text) == "static" for child in node.children
-    )
+    static = cls is None and _is_static(node, text)
     found.functions.append(
         Definition(
             qualified,

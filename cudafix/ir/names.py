@@ -56,6 +56,8 @@ LONG_TEXT = '"…"'
 LAUNCHES = "<<<"
 """In `Unknown.names`: a kernel is launched."""
 NOT_PARSED = "text that could not be parsed"
+JUMPS_BACK = frozenset(("backward goto", "computed goto"))
+"""Why the order of statements is not known where one may run again."""
 """Why the order of statements is not known where the grammar could not read one."""
 IN_ANOTHER_FILE, OUTSIDE = "it stands in a macro that another file defines", "outside of a function body"
 """Why a text cannot be edited, or nothing inserted beside it."""

@@ -337,9 +337,10 @@ class Cluster:
         header = None
         if self.config.pool_setup is not None and not self.config.is_too_old:
             header = Header(self.tree, self.config.pool_setup, self.programs, self.tables)
-        rewriter = Rewriter(
-            self.tree.files, self.config, self.views, survey, self._writer, self.tables, header, self.wrapping
-        )
+        rewriter = self._rewriter(survey, header)
+        if plan.shares_events() and self._validate(rewriter.edits(plan), outcomes, plan.overlay()) is not None:
+            plan.make_events_in_rounds()  # an event that goes from round to round is more than its text can show
+            rewriter = self._rewriter(survey, header)
         faults, mended = self._defects(survey)
         if self.wrapping.falls_back:  # a call of the runtime fails where there are no pools
             faults = [f if all(b"Async" not in e.text for e in f.edits) else replace(f, edits=()) for f in faults]
@@ -501,6 +502,11 @@ class Cluster:
             return completions(outcomes, memory.run, context, found, mended)
         except _TooLarge:
             return []
+
+    def _rewriter(self, survey: list[Outcome], header: Header | None) -> Rewriter:
+        return Rewriter(
+            self.tree.files, self.config, self.views, survey, self._writer, self.tables, header, self.wrapping
+        )
 
     def _writer(self, path: str) -> Writer:
         """The words of statements in a file, with the names that are free in it."""

@@ -96,6 +96,18 @@ class Plan:
                     calls.append(step)  # several waits share what makes an event
         return overlay
 
+    def shares_events(self) -> bool:
+        """Whether an event is made in front of a loop."""
+        return any(isinstance(event, LoopEvent) for event in self.events())
+
+    def make_events_in_rounds(self) -> None:
+        """Let each wait in a loop make an event of its own."""
+        moved: dict[Insertion, set[int]] = {}
+        for insertion, needed_by in self.insertions.items():
+            own = replace(insertion, event=None) if isinstance(insertion.event, LoopEvent) else insertion
+            moved.setdefault(own, set()).update(needed_by)
+        self.insertions = moved
+
     def events(self) -> list[OwnEvent | LoopEvent]:
         """The events that objects and loops get."""
         return list(dict.fromkeys(i.event for i in self.insertions if i.event is not None))

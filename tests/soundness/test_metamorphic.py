@@ -50,12 +50,21 @@ def _words(data: bytes) -> list[bytes]:
 
 NOT_TOLD_APART = {("static_helpers_of_one_name_stay_in_their_files", "function_in_a_header")}
 """A call counts as one of each `static` function of its name that a header has, whichever headers its file includes."""
+OTHER_SITES = {
+    ("empty_input_allocates_zero_bytes", "inlined"),
+    ("a_macro_that_frees_is_rewritten_in_its_definition", "function_in_a_header"),
+}
+"""A function that is called three times is three pairs once it is inlined, and the definition of a macro is in another
+file than its uses once they are in a header.
+"""
 MORE_WAITS = {("every_early_exit_frees_what_is_live_there", "in_a_check")}
 """The same sites move there, with a synchronization more than is needed."""
 
 
 @pytest.mark.parametrize(("case", "name"), VARIANTS)
 def test_a_program_that_means_the_same_gets_the_same_decisions(case: Case, name: str) -> None:
+    if (case.path.name, name) in OTHER_SITES:
+        pytest.skip("the variant has other sites")
     if (case.path.name, name) in NOT_TOLD_APART:
         pytest.xfail("static functions of one name in two headers are not told apart")
     if (case.path.name, name) in MORE_WAITS:

@@ -107,7 +107,8 @@ def test_an_override_is_for_functions() -> None:
 
 
 def test_work_on_a_stream_without_a_name_is_told() -> None:
-    use = USE.replace("cudaFree", "cudaStreamSynchronize(ctx.stream()); cudaFree")
+    use = USE.replace("ctx.stream()", "ctx.counted()")
+    use = use.replace("cudaFree", "cudaStreamSynchronize(ctx.counted()); cudaFree")
     data = (HEAD + f"int main() {{ Context ctx; {use} }}").encode()
     (finding,) = driver.analyze({"main.cu": data}, Config()).findings
     (place,) = [place for place in finding.related if "another stream than `0`" in place.text]

@@ -54,11 +54,14 @@ class Scopes:
 
     def is_declared(self, name: str, function: ir.Function) -> bool:
         """Whether a function may name a variable: its file declares it in front of the function, or a header does that
-        it includes. A method sees all members of its class (C++17, 6.3.7 [basic.scope.class] 1).
+        it includes. A method sees all members of its class (C++17, 6.3.7 [basic.scope.class] 1), and Python looks names
+        up when it runs.
         """
         path = function.span.path
         at = self._declared[path].get(name) if path in self._declared else None
-        if at is not None and (at < function.span.start or name.rpartition("::")[0] == function.cls):
+        at_start = last(function.name) == ir.INITIALIZERS  # from above to below
+        in_front = at is not None and (at < function.span.end or at_start or path.endswith(ir.PYTHON))
+        if in_front or (at is not None and name.rpartition("::")[0] == function.cls):
             return True
         return any(name in self._declared[header] for header in self._included.get(path, ()) if header != path)
 

@@ -951,8 +951,8 @@ class Calls(Operations):
         self.obstacle(kept, "escapes", f"is still reachable when {point.text}", point.span)
 
     def control(self, why: str, span: ir.Span, state: State) -> None:
-        """The order of statements is not known here: nothing that is live can be proved, nor what was made and freed so
-        far, since that may be done again.
+        """The order of statements is not known here: nothing that is live can be proved; nor, behind a jump back, what
+        was made and freed so far, since that may be done again.
         """
         if why == ir.NOT_PARSED:
             self.obstacle(state.live, "parse_error", "is live where the text could not be parsed", span)
@@ -960,7 +960,8 @@ class Calls(Operations):
         freed = (1 << len(self.outcome.objects)) - 1 & ~state.live
         where = f"where the order of statements is not known: {why}"
         self.obstacle(state.live, "control_flow", f"is live {where}", span)
-        self.obstacle(freed, "control_flow", f"may be made again {where}", span)
+        if why in ir.JUMPS_BACK:
+            self.obstacle(freed, "control_flow", f"may be made again {where}", span)
 
     def unknown(
         self,

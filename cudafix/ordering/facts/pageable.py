@@ -24,7 +24,7 @@ _HOLDER = re.compile(
 )
 _ELEMENTS = re.compile(
     r"(?:std::|thrust::)?(?:vector|deque|valarray|array|(?:forward_)?list|(?:unordered_)?(?:multi)?(?:map|set)|queue|stack"
-    r"|priority_queue|host_vector)\s*<.*>",
+    r"|priority_queue|host_vector|initializer_list)\s*<.*>",
     re.DOTALL,
 )
 _DEDUCED = re.compile(  # class templates of which the arguments are not written ([over.match.class.deduct])

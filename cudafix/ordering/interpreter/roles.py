@@ -52,10 +52,6 @@ _OF_ANY = frozenset(  # which element, is not known
     "at back top get find lower_bound upper_bound operator[] emplace_back emplace_front insert emplace insert_after "
     "try_emplace insert_or_assign emplace_hint".split()
 )
-# containers of the host, which have their elements themselves
-_HAS_ELEMENTS = re.compile(
-    r"(?:const )?(?:std::)?(?:vector|array|deque|list|forward_list|initializer_list|(?:unordered_)?(?:multi)?map)\s*<"
-)
 
 
 class Roles(Calls):
@@ -360,7 +356,7 @@ class Roles(Calls):
             values = self.values(state, first)
             key = paths.ANY if call.callee in _OF_ANY else "0"  # `v.find(i)`, `v.data()`
             kind = self.type_of(first)
-            is_container = _HAS_ELEMENTS.match(kind) is not None
+            is_container = has_elements(kind)
             holds = is_container or (not mem.leading(values) and self.classes.is_open(kind))
             cells = self.cells(state, first) if holds or not values else []
             return values.union(mem.Ref((root, (*path, ("at", key)))) for root, path in cells)

@@ -874,6 +874,8 @@ class Calls(Operations):
             if again or len(self.frames) >= MAX_DEPTH:
                 text = f"`{call.callee}` calls `{function.name}`, which " + ("runs already" if again else "is too deep")
                 self.unknown(text, call.given, call, call.span, state, self.reach.within([function]))
+                if again:
+                    self._again(call, function, (), state)  # with what, is not known
                 continue
             places = elements | objects  # `std::visit` calls with what is in an object
             params = [mem.UNKNOWN | (places if param.by_reference else elements) for param in function.params]
@@ -884,7 +886,7 @@ class Calls(Operations):
                 self.control(f"`{call.callee}` calls a function later", call.span, state)
             for _ in range(MAX_CALLBACKS):
                 after, returned = self.inline(function, params, f"{name}@{function.span.start}", this, state.copy())
-                results |= returned
+                results = results.union(returned, *self.returned_inside.values())
                 if lazy:
                     self.escape(state, returned, "escapes", f"is an element of `{call.callee}`", call.span)
                 if after is None or not state.join(after):

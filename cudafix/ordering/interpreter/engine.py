@@ -19,7 +19,7 @@ from cudafix.models import Tables
 from cudafix.ordering.facts import paths, ranges
 from cudafix.ordering.facts.any_time import AnyTime
 from cudafix.ordering.facts.handing_over import hands_over
-from cudafix.ordering.facts.pageable import has_its_own, shows_elements_of_others
+from cudafix.ordering.facts.pageable import has_elements, has_its_own, shows_elements_of_others
 from cudafix.ordering.facts.paths import array_of
 from cudafix.ordering.facts.plain import NUMBERS, beside_elements, stored_as_bytes
 from cudafix.ordering.facts.reach import Within
@@ -539,6 +539,10 @@ class Engine(Chosen):
                 self.puns.add(root)
         self.store(state, targets, values, span)
         self.whole_changes(state, target, targets, values)
+        if isinstance(value, ir.Opaque) and has_elements(self.type_stored_in(target)):  # of the range that these begin
+            came = mem.leading(mem.NOTHING.union(*map(state.env.content, values)))
+            if came:
+                state.env.write_each([((root, (*path, ("at", paths.ANY))), came) for root, path in targets])
         self.store_parts(state, targets, inner, span)
         self.choose(state, target, values)
 

@@ -323,7 +323,7 @@ class Roles(Calls):
                 elements = [inner for inner, held in inside if (inner[0][0] == "at" if inner else mem.leading(held))]
                 mixed: dict[paths.Path, Values] = {(): mem.leading(values)}
                 for inner, held in inside:
-                    mixed[inner[1:]] = mixed.get(inner[1:], mem.NOTHING) | held
+                    mixed[inner[1:]] = mixed.get(inner[1:], mem.leading(values)) | held  # of a struct, by any name
                 each = [((root, (*path, *inner)), mixed[inner[1:]]) for inner in elements]
                 state.env.write_each([((root, (*path, ("at", paths.ANY))), mixed[()]), *each])
 
@@ -410,6 +410,8 @@ class Roles(Calls):
                     if leads:
                         self.written_elsewhere(state, [cell], mem.NOTHING)
                         state.env.write_parts([cell, cell], comes)
+                        if (came := mem.leading(returned)) and any(path for path, _ in state.env.under(cell)):
+                            state.env.may_hold(*cell, came)  # in whichever part of a struct that is returned
 
     def _as_bytes(
         self, state: State, cell: mem.Cell, place: ir.Expr, sources: list[ir.Expr], parts: dict[paths.Path, Values]

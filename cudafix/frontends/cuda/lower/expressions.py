@@ -151,6 +151,7 @@ class Expressions:
         self.namespace = namespace
         self.begins = 0  # where the function or initializer begins
         self.out: list[Stmt] = []
+        self.labels: set[str] = set()  # that stand in front of what is lowered
         self.made: dict[Expr, str] = {}  # the results of calls in this block, and whose each is
         self.reads: dict[Expr, Node | None] = {}
         self.writes: dict[Expr, Node | None] = {}

@@ -285,6 +285,8 @@ class Statements(Loops):
         pattern = re.compile(rb"(?<![\w?:])" + re.escape(name.encode()) + rb"\s*:(?!:)")
         if any(cls is not None for scope in self.scopes for _, cls, _ in scope.destroyed):
             self.unknown("goto past a destructor", node, anywhere=True)
+        elif name in self.labels:
+            self.unknown("backward goto", node, anywhere=True)
         elif (
             self.bindings or self.source.shift or pattern.search(self.source.text, node.end_byte, self.end) is not None
         ):
@@ -296,6 +298,7 @@ class Statements(Loops):
         label = node.child_by_field_name("label")
         braceless = self.place is not None and self.place.needs_braces
         if label is not None:
+            self.labels.add(self.raw(label))
             self.emit(ir.Label(self.raw(label), self.span(node)))
         for child in node.named_children:
             if child != label and child.type != "comment":

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from cudafix import ir
-from cudafix.models.api import roles_of
+from cudafix.models.api import plays, roles_of
 from cudafix.models.device import device
 
 _WRITES = frozenset(("w", "rw", "hw", "hrw", "swap", "out"))
@@ -302,7 +302,7 @@ class _Closure:
             unknown &= api is None
             roles = roles_of(api, count) if api is not None else ()
             for role, params, global_names in zip(roles, call.params, call.globals, strict=False):
-                if not _WRITES.isdisjoint(role.split("+")):
+                if plays(role, _WRITES):
                     one.writes |= params
                     one.globals_written |= global_names
         if unknown:

@@ -243,6 +243,11 @@ def roles_of(api: Api, count: int) -> list[str]:
     return list(api.roles)
 
 
+def plays(roles: str, any_of: frozenset[str]) -> bool:
+    """Whether an argument with this entry of `roles_of` has one of some roles."""
+    return not any_of.isdisjoint(roles.split("+"))
+
+
 def played_by(api: Api, given: Sequence[_T]) -> Iterator[tuple[str, _T]]:
     """What is `given` with its roles, one by one: an argument that has two, `keep+put`, comes twice."""
     for roles, one in zip(roles_of(api, len(given)), given, strict=False):

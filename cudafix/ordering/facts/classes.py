@@ -11,7 +11,7 @@ from functools import cached_property
 from cudafix import ir
 from cudafix.ir import walk
 from cudafix.ir.link import Program, last, takes
-from cudafix.models.api import Effect, roles_of
+from cudafix.models.api import Effect, plays, roles_of
 from cudafix.ordering.facts import paths
 from cudafix.ordering.facts.clients import ELEMENT
 from cudafix.ordering.facts.plain import ADDRESS, BYTES, may_lead
@@ -451,7 +451,7 @@ class Classes:
                 params = [f.params[position] for f in own if 0 <= position < len(f.params)]
                 if isinstance(expr, ir.Addr) or any(param.by_reference for param in params):
                     yield expr
-            elif api is None or not _STORED_IN.isdisjoint(roles_of(api, len(call.given))[n].split("+")):
+            elif api is None or plays(roles_of(api, len(call.given))[n], _STORED_IN):
                 yield expr
 
     @cached_property

@@ -17,7 +17,7 @@ from itertools import zip_longest
 from cudafix import ir
 from cudafix.ir.link import Program, last
 from cudafix.models import Tables
-from cudafix.models.api import HOST_EFFECTS, Api, Effect, played, played_by, roles_of
+from cudafix.models.api import HOST_EFFECTS, Api, Effect, played, played_by, plays, roles_of
 from cudafix.ordering.facts.deciding import deciding, owner
 from cudafix.ordering.facts.pageable import has_its_own
 from cudafix.ordering.facts.plain import (
@@ -193,7 +193,7 @@ def for_the_host(call: ir.Call, api: Api, certain: bool) -> Iterator[ir.Expr]:
     for role, arg in zip_longest(roles, call.args, fillvalue="-"):
         if isinstance(arg, str | ir.Const | ir.FuncRef):
             continue
-        if not _HANDED.isdisjoint(role.split("+")) or (
+        if plays(role, _HANDED) or (
             role == "-" and api.returns not in ("same", "element", "view", "given") and not isinstance(arg, ir.Opaque)
         ):
             yield arg
@@ -448,13 +448,11 @@ class Slicer:
             kind = function.types.get(call.receiver.name, "") if isinstance(call.receiver, ir.Var) else ""
             arity = len(call.args)
             method = self._tables.method(kind, call.callee, arity) if kind else self.method_by_name(call.callee, arity)
-            if method is not None and method.roles and not _STORES.isdisjoint(method.roles[0].split("+")):
+            if method is not None and method.roles and plays(method.roles[0], _STORES):
                 yield call.receiver
         for n, expr in enumerate(call.args):
             refers = isinstance(expr, ir.Addr) or any(n < len(f.params) and f.params[n].may_change for f in own)
-            if ((own or call.receiver is not None) and refers) or (
-                n < len(roles) and not _STORES.isdisjoint(roles[n].split("+"))
-            ):
+            if ((own or call.receiver is not None) and refers) or (n < len(roles) and plays(roles[n], _STORES)):
                 yield expr
 
     def _stores_a_number(self, place: ir.Expr, function: ir.Function) -> bool:

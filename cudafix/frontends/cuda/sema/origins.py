@@ -21,7 +21,7 @@ from cudafix.frontends.cuda.sema.declarators import Declared, declared
 from cudafix.frontends.cuda.sema.indexing import base_type
 from cudafix.frontends.cuda.sema.names import CASTS
 from cudafix.frontends.cuda.sema.type_texts import is_pointer, plain_name
-from cudafix.models.api import roles_of
+from cudafix.models.api import plays, roles_of
 from cudafix.models.device import device
 
 Roots = tuple[frozenset[int], frozenset[str]]
@@ -245,7 +245,7 @@ class Origins:
             roles = (role.rstrip("*") for role in roles_of(api, len(values)))
             found = frozenset[str]()
             for role, value in zip(roles, values, strict=False):
-                loads = not _READS.isdisjoint(role.split("+")) and last not in _COPIES and not elements
+                loads = plays(role, _READS) and last not in _COPIES and not elements
                 found |= self._loaded(value) if loads else self._carried(value, elements)
             return found if api.roles else frozenset[str]().union(*(self._carried(value, elements) for value in values))
         kinds = self._index.returned(last)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TypeVar, cast
 
 from cudafix import ir
@@ -221,9 +222,12 @@ class Program:
 
     def functions_that_are_values(self) -> list[tuple[str, str]]:
         """The names of functions that are stored, or given to somebody or to a template, with the files of these."""
-        return self.kept("functions that are values", self._functions_that_are_values)
+        named = self.names_of_values
+        return self.kept("functions that are values", lambda: [one for one in named if self.resolve(one[0], 0, one[1])])
 
-    def _functions_that_are_values(self) -> list[tuple[str, str]]:
+    @cached_property
+    def names_of_values(self) -> list[tuple[str, str]]:
+        """What may name a function that is stored, or given to somebody or to a template, with the file."""
         names: dict[tuple[str, str], None] = {}
         for function in self.functions():
             words = [word for kind in function.types.values() for word in _WORD.findall(kind.partition("<")[2])]
@@ -231,7 +235,7 @@ class Program:
                 words += [expr.name for expr in ir.values_in(stmt) if isinstance(expr, ir.FuncRef)]
                 words += _WORD.findall(stmt.template_args) if isinstance(stmt, ir.Call) else ()
             names.update(((word, function.span.path), None) for word in words)
-        return [(name, path) for name, path in names if self.resolve(name, 0, path)]
+        return list(names)
 
     def _deleters(self) -> list[ir.Function]:
         """What a deleter may be that is a pointer to a function."""

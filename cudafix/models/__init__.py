@@ -25,10 +25,10 @@ from importlib import import_module
 from itertools import chain
 
 from cudafix.models import nearest
-from cudafix.models.api import Api, Effect, Prototype, roles_of
+from cudafix.models.api import HOST_MEMORY, Api, Effect, Prototype, roles_of
 from cudafix.models.rows import UNDOCUMENTED, Table, build, expand
 
-__all__ = ["TableError", "Tables", "load"]
+__all__ = ["TableError", "Tables", "built_in", "load"]
 
 _HOME = {
     "cusparseLt": ("cusparselt",),
@@ -54,7 +54,6 @@ LONGEST_PREFIX = 60
 _MOST_ARGUMENTS = 25  # of a function of a library
 _STANDARD = ("std::", "ranges::", "cuda::std::", "std::experimental::", "experimental::")
 _VERSION = re.compile(r"(?:_v\d+|_ptsz|_ptds)+$")
-_HOST_MEMORY = frozenset(("hr", "hw", "hrw"))
 _QUALIFIER = re.compile(r"\b(?:const|volatile|struct|class|static|typename)\b")
 _CLOCKED = re.compile(r"^(?:chrono|steady_clock|system_clock|high_resolution_clock|ios|ios_base|filesystem)::")
 
@@ -207,6 +206,12 @@ def load(extra: Iterable[Mapping[str, object]] = ()) -> Tables:
     return Tables(extra)
 
 
+@cache
+def built_in() -> Tables:
+    """The built-in tables alone, made once."""
+    return load()
+
+
 _TEXTS = frozenset(("name", "effect", "roles", "memory", "on", "waits", "returns", "holds", "why", "source"))
 _FLAGS = frozenset(("sync", "any", "idle", "looks", "bytes", "reads_files", "anywhere", "timed", "asks"))
 _YOURS = Table(source="your own table", rows="")
@@ -260,7 +265,7 @@ def _either(one: Api | None, other: Api) -> Api:
 
 
 def _both(a: str, b: str) -> str:
-    memory = {a, b} & _HOST_MEMORY
+    memory = {a, b} & HOST_MEMORY
     if memory:
         letters = "".join(role[1:] for role in memory)
         both = f"h{'r' * ('r' in letters)}{'w' * ('w' in letters)}"

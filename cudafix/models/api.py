@@ -210,6 +210,11 @@ class Api:
     source: str = ""
 
     @property
+    def acts(self) -> bool:
+        """Whether it does more than compute: it may reach the device, or memory that it is given."""
+        return self.effect not in HOST_EFFECTS or not HOST_MEMORY.isdisjoint(played(self))
+
+    @property
     def works_elsewhere(self) -> bool:
         """Whether it leaves work on the device although it is out of reach: it names a stream, and what runs there."""
         names_stream = any(role == "stream" or field_of(role, "stream") for role in played(self))
@@ -228,6 +233,8 @@ class Api:
 
 _WORKS_ON = frozenset(("r", "w", "rw", "params", "args", "op", "kernel"))
 
+HOST_MEMORY = frozenset(("hr", "hw", "hrw"))
+"""Roles of memory that the host reads or writes."""
 HOST_EFFECTS = frozenset(
     {Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.TIMER, Effect.READ, Effect.EXIT, Effect.NOTHING, Effect.STATUS}
 )

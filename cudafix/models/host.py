@@ -403,6 +403,7 @@ invoke                                  external rw*        ; why=calls a functi
 {real,imag,conj,norm,arg,polar,proj,complex} host hr hr
 @ C++20 [complex.numbers], [alg.remove], [vector.erasure], [numerics], [bit]
 remove/3                                host    hrw hrw -   ; returns=same
+remove/2                                host    hrw -
 {erase,erase_if}                        host    hrw fn
 {lerp,popcount,countl_zero,countr_zero,bit_width,bit_ceil,has_single_bit,bit_floor,rotl,rotr} host hr*
 @ C++20 [containers], [strings], [input.output], [diagnostics], [rand], [localization]

@@ -42,7 +42,7 @@ class Signature(NamedTuple):
 
 @cache
 def tables() -> models.Tables:
-    return models.load()
+    return models.built_in()
 
 
 def module_of(dotted: str) -> str | None:

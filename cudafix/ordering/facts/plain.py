@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from cudafix import ir
+from cudafix.models import number_types
 
 _WIDTHS = range(32)  # of bit-fields, whose type the front end names like one of the library
 NUMBERS = frozenset(
@@ -167,3 +168,11 @@ def as_held(text: str, kind: str) -> str | None:
         return None if "." in text else text
     last = _LAST.get(kind)
     return None if last is not None and text.isdigit() and int(text) > last else text
+
+
+def may_be_handle(kind: str) -> bool:
+    """Whether a place of this type can be given as a stream, and not only what is cast to one: neither `void *` nor a
+    number is converted to a pointer to a class (C++17, 7.11 [conv.ptr]).
+    """
+    plain = re.sub(r"\b(?:const|volatile)\b", "", kind).strip(" &")
+    return not number_types.is_number(plain) and plain.replace(" ", "") != "void*"

@@ -47,11 +47,12 @@ THREAD = re.compile(r"\bstd::j?thread\b")
 
 class Within(NamedTuple):
     """What text of the program that is not understood may leave on the device: work of its own, or of functions that
-    it calls and that the program does not have.
+    it calls and that the program does not have. `functions` are those of the program that it may call.
     """
 
     works: bool
     unseen: tuple[str, ...] = ()
+    functions: tuple[ir.Function, ...] = ()
 
 
 class Reach:
@@ -175,19 +176,19 @@ class Reach:
 
     def within(self, functions: Iterable[ir.Function]) -> Within:
         """What functions of the program may leave on the device that are not followed."""
-        known = list(functions)
-        return Within(any(map(self.leaves_work, known)), self._unseen_behind(known))
+        known = tuple(functions)
+        return Within(any(map(self.leaves_work, known)), self._unseen_behind(known), known)
 
     def within_text(self, stmt: ir.Unknown) -> Within | None:
         """What text may leave on the device; None if the program does not have it."""
         if stmt.names is None:
             included = any(module.path.endswith(one) for one in stmt.called for module in self.program.modules)
             return Within(works=True) if included else None
-        if self._works_without_calls or self._text_works(stmt, _LEAVES_NOTHING):
-            return Within(works=True)
         named = (f for name in stmt.names for f in self.program.resolve(name, 0, stmt.span.path))
         found = self.within(dict.fromkeys(named))
-        return Within(found.works, tuple(dict.fromkeys((*self._unseen_in(stmt), *found.unseen))))
+        if self._works_without_calls or self._text_works(stmt, _LEAVES_NOTHING):
+            return found._replace(works=True, unseen=())
+        return found._replace(unseen=tuple(dict.fromkeys((*self._unseen_in(stmt), *found.unseen))))
 
     def _unseen_in(self, stmt: ir.Unknown) -> tuple[str, ...]:
         """The functions that text of the program calls which is not understood, and that the program does not have."""
@@ -207,19 +208,25 @@ class Reach:
 
     def _unseen_behind(self, functions: Iterable[ir.Function]) -> tuple[str, ...]:
         """The functions that are called from these, through others too, and that the program does not have."""
-        found: dict[str, None] = {}
-        stack, seen = list(functions), set[int]()
+        return tuple(dict.fromkeys(name for one in self.behind(functions) for name in self._called_by(one)[0]))
+
+    def behind(self, functions: Iterable[ir.Function]) -> list[ir.Function]:
+        """These functions of the program, and those that are called from them, or handed on by them, through others
+        too.
+        """
+        found: dict[int, ir.Function] = {}
+        stack = list(functions)
         while stack:
             function = stack.pop()
-            if id(function) in seen:
-                continue
-            seen.add(id(function))
-            if id(function) not in self._calls_of:
-                self._calls_of[id(function)] = self._calls(function)
-            unseen, called = self._calls_of[id(function)]
-            found.update(dict.fromkeys(unseen))
-            stack += called
-        return tuple(found)
+            if id(function) not in found:
+                found[id(function)] = function
+                stack += self._called_by(function)[1]
+        return list(found.values())
+
+    def _called_by(self, function: ir.Function) -> tuple[Sequence[str], Sequence[ir.Function]]:
+        if id(function) not in self._calls_of:
+            self._calls_of[id(function)] = self._calls(function)
+        return self._calls_of[id(function)]
 
     def _calls(self, function: ir.Function) -> tuple[Sequence[str], Sequence[ir.Function]]:
         """What a function calls, or hands to somebody who may: what the program does not have, and what it has."""
@@ -274,6 +281,18 @@ class Reach:
     def names_globals(self, function: ir.Function) -> bool:
         """Whether a function gets at variables by their names that outlive it: at namespace scope, or static."""
         return id(function) in self.program.reaching("names of globals", _names_global)
+
+    def leads_elsewhere(self, function: ir.Function) -> bool:
+        """Whether other streams, or none, are meant behind a function: it ends streams, or makes another device the
+        current one.
+        """
+        return id(function) in self.program.reaching("another device", self._sets_device) or self.ends_streams(function)
+
+    def _sets_device(self, stmt: ir.Stmt) -> bool:
+        if not isinstance(stmt, ir.Call) or not self._is_device_work(stmt):
+            return False
+        api = self.tables.lookup(stmt.callee, len(stmt.args))
+        return api is not None and api.effect is Effect.SET_DEVICE
 
     def ends_streams(self, function: ir.Function) -> bool:
         return id(function) in self.program.reaching("streams that end", self._ends_stream)

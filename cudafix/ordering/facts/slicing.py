@@ -736,7 +736,9 @@ class Slicer:
     def _may_work(self, part: ir.Expr) -> bool:
         """Whether a function that a host function is given, and may call, is more than inert."""
         if isinstance(part, ir.FuncRef):
-            return not all(map(self.is_inert, self._program.resolve(part.name, 0, self._function.span.path)))
+            own = self._program.resolve(part.name, 0, self._function.span.path)
+            api = None if own else self._tables.any_form(part.name)
+            return not all(map(self.is_inert, own)) or (api is not None and api.acts)
         return isinstance(part, ir.Var) and part.name in self._callables
 
     @property

@@ -21,7 +21,7 @@ from cudafix.ordering.facts.getters import KEEPS_ONE
 from cudafix.ordering.facts.paths import array_of
 from cudafix.ordering.facts.plain import NUMBERS
 from cudafix.ordering.facts.reach import THREAD, Reach, Within
-from cudafix.ordering.facts.slicing import beside_the_library
+from cudafix.ordering.facts.slicing import Slicer, beside_the_library
 from cudafix.ordering.interpreter import memory as mem
 from cudafix.ordering.interpreter.engine import MAX_DEPTH, OutOfBudget
 from cudafix.ordering.interpreter.frames import ANY_ELEMENT, Frame, State, joined
@@ -265,14 +265,35 @@ class Calls(Operations):
     def _functions_in(
         self, values: Values, arity: int, fits: Callable[[ir.Function], bool] = lambda _: True
     ) -> list[tuple[ir.Function, Values]]:
-        """The functions that a value may be, a lambda or what a pointer leads to; none where it may be another one, or
-        one of which none `fits`.
+        """The functions that a value may be, a lambda or what a pointer leads to; none where it may be another one, one
+        of which none `fits`, or a method that needs an object.
         """
+        found = self._named_in(values, arity, lambda f: fits(f) and not _needs_object(f))
+        return [(f, mem.NOTHING) for f in found]
+
+    def _methods_in(self, values: Values, of: ir.Expr, arity: int, state: State) -> list[tuple[ir.Function, Values]]:
+        """The methods to which a member pointer may lead, with the object that it is called with: one of the class, or
+        a pointer to one (C++17, 23.14.3 [func.require] 1). None where it may be another one, or an object of something
+        else.
+        """
+        kind = self.type_of(of)
+        if isinstance(of, ir.Addr) or of == ir.Var("this") or "*" in _outer(kind):
+            this = self.values(state, of)
+        elif isinstance(of, ir.Var | ir.Field | ir.Index | ir.Deref) and self.classes.is_class(kind):
+            this = frozenset(mem.reference(cell) for cell in self.cells(state, of))
+        else:
+            return []
+        if not this or not all(isinstance(v, mem.Ptr | mem.Ref) for v in this):
+            return []
+        found = self._named_in(values, arity, lambda f: _needs_object(f) and not any(map(_is_copied, f.params)))
+        return [(f, this) for f in (*found, *self.classes.overriders(found))]
+
+    def _named_in(self, values: Values, arity: int, fits: Callable[[ir.Function], bool]) -> list[ir.Function]:
         pointers = values - {mem.ZERO}  # a call through null ends the program, one of `None` raises
         names = sorted((v.path, v.name) for v in pointers if isinstance(v, mem.Function))
         found = [[f for f in self.program.resolve(name, arity, path) if fits(f)] for path, name in names]
         known = len(names) == len(pointers) and all(found)
-        return [(f, mem.NOTHING) for functions in found for f in functions] if known else []
+        return [f for functions in found for f in functions] if known else []
 
     def _may_be_inherited(self, found: list[ir.Function]) -> bool:
         """Whether a method of a base that is not seen may hide these functions at namespace scope (C++17, 6.4.1
@@ -481,9 +502,11 @@ class Calls(Operations):
                 itself = "calls itself" if one else "may call itself, as it is not decided which overload is meant"
                 why = "is called too deep" if deep else itself
                 within = self.reach.within(function for function, _ in found)
+                within = within._replace(functions=())  # what is known of this call says more
                 self.unknown(f"`{said(call)}` {why}", call.given, call, call.span, state, within)
                 if id(function) in on_stack:
-                    self._again(call, function, (this, *self._argument_values(call, function, state)), state)
+                    given = (this, *self._argument_values(call, function, state))
+                    self._again(function, given, f"`{said(call)}`", call.span)
                 return state
             args = self._argument_values(call, function, state)
             start = state.copy() if len(found) > 1 else state
@@ -512,9 +535,10 @@ class Calls(Operations):
                 self._refers(out, self.root(call.result.name), referred, all(f.by_reference for f, _ in found))
         return out
 
-    def _again(self, call: ir.Call, function: ir.Function, given: Sequence[Values], state: State) -> None:
+    def _again(self, function: ir.Function, given: Sequence[Values], by: str, span: ir.Span) -> None:
         """A function that is running is called again, and is not followed. Unless it is `given` what the first call was
-        given, and stores nothing, it does something else: what it makes, or has made and freed, is not proved.
+        given, and stores nothing, it does something else: what it makes, or has made and freed, is not proved. Nothing
+        is `given` where that is not known.
         """
         first = next(frame for frame in self.frames if frame.function is function)
         names = ("this", *(param.name for param in function.params))
@@ -524,22 +548,25 @@ class Calls(Operations):
         )
         if same and not self.slicer.stores(function):
             return
-        within = {id(function): function}
-        front = [function]
-        while front:
-            one = front.pop()
-            calls = (stmt for stmt in walk(one.body) if isinstance(stmt, ir.Call))
-            for more in (f for stmt in calls for f in self.program.reached_by(stmt, one.cls)):
-                if id(more) not in within:
-                    within[id(more)] = more
-                    front.append(more)
-        for one in within.values():
-            self.made_again.setdefault(id(one), call)
-        spans = [one.span for one in within.values()]
+        self._made_again(function, by, span)
+
+    def _made_again(self, function: ir.Function, by: str, span: ir.Span) -> None:
+        """What a function makes, with all that it calls, is made again by what is not followed."""
+        within = self.reach.behind([function])
+        for one in within:
+            self.made_again.setdefault(id(one), (by, span))
+        spans = [one.span for one in within]
         for made in self.outcome.objects:
             at = made.call.span if made.call is not None else None
             if at is not None and any(s.path == at.path and s.start <= at.start < s.end for s in spans):
-                self.is_made_again(made, call)
+                self.is_made_again(made, by, span)
+
+    def _may_run_again(self, functions: Iterable[ir.Function], by: str, span: ir.Span) -> None:
+        """Code that is not seen, or not understood, may call these functions: by that some that run may run again."""
+        running = {id(frame.function) for frame in self.frames}
+        for function in dict.fromkeys(functions):
+            if self.reach.works_on_device(function) and not running.isdisjoint(map(id, self.reach.behind([function]))):
+                self._made_again(function, by, span)
 
     def _comes_back(self, function: ir.Function, given: Values, state: State) -> Values:
         """Host code calls itself, and is `given` something else than in the call that is run. It stores that or what it
@@ -825,12 +852,30 @@ class Calls(Operations):
 
     def through_pointer(self, stmt: ir.Unknown, state: State) -> State | None:
         """A call of a function in a variable, where it is known which functions that may be; None where it is not."""
-        found = self._functions_in(self.values(state, stmt.parts[0]), len(stmt.parts) - 1)
-        if not found:
+        values, args = self.values(state, stmt.parts[0]), stmt.parts[1:]
+        library = self._of_libraries(values)
+        found = self._functions_in(values - library, len(args))
+        if not found and args and not library:
+            found, args = self._methods_in(values, args[0], len(args) - 1, state), args[1:]
+        if not found and (not library or values - library - {mem.ZERO}):
             return None
-        site = ir.Site(stmt.span, "", "", ";", blocked="a call through a function pointer")
-        call = ir.Call(found[0][0].name, stmt.parts[1:], stmt.span, ir.Span(stmt.span.path, 0, 0), stmt.span.end, site)
-        return self.function_call(call, found, state)
+        out: State | None = None
+        for name in sorted(one.name for one in library):
+            out = joined(out, self.call(_through_pointer(stmt, name, args), state.copy(), In.BOTH))
+        if found:
+            call = _through_pointer(stmt, found[0][0].name, args)
+            out = joined(out, self.function_call(call, found, state))
+        return out
+
+    def _of_libraries(self, values: Values) -> frozenset[mem.Function]:
+        """The functions of libraries that are among values, and do more than compute."""
+        return frozenset(v for v in values if isinstance(v, mem.Function) and self._is_of_library(v.name, v.path))
+
+    def _is_of_library(self, name: str, path: str) -> bool:
+        if self.program.resolve(name, 0, path):
+            return False
+        api = self.tables.any_form(name)
+        return api is not None and api.acts
 
     def _called_back(self, call: ir.Call, state: State) -> tuple[State, Values]:
         """An algorithm of the host calls the functions that it is given, for any number of elements. What they return
@@ -852,9 +897,10 @@ class Calls(Operations):
         calm = self.passes_over(state)
         named = (f for v in functions for f in self.program.resolve(v.name, 0, v.path))
         found = [f for f in named if not (calm and self.slicer.is_inert(f))]
+        library = self._of_libraries(frozenset(functions)) if not self.in_python else ()
         name = f"{self.frame.name}/{call.span.path}:{call.span.start}{''.join(self.family)}"
         self.loops += 1
-        parts = [part for expr in call.args for part in ir.variables(expr)] if found else []
+        parts = [part for expr in call.args for part in ir.variables(expr)] if found or library else []
         values = mem.NOTHING.union(*(self.whole(state, part) for part in parts))
         elements = self.reachable(state, frozenset(v for v in values if not isinstance(v, mem.Function)))
         if found:  # behind a reference, one of them
@@ -863,6 +909,7 @@ class Calls(Operations):
             elements |= {mem.Ref((element, ()))}
         cells = [cell for part in parts for cell in self.cells(state, part)]
         objects = elements.union(*({mem.Ref(c), mem.Ref((c[0], (*c[1], ("at", paths.ANY))))} for c in cells))
+        self.run_in_any_order((), elements | {*library}, call.span, state)
         lazy = "views::" in call.callee  # runs where somebody looks at the elements
         results = mem.NOTHING
         running = {id(frame.function) for frame in self.frames}
@@ -874,8 +921,6 @@ class Calls(Operations):
             if again or len(self.frames) >= MAX_DEPTH:
                 text = f"`{call.callee}` calls `{function.name}`, which " + ("runs already" if again else "is too deep")
                 self.unknown(text, call.given, call, call.span, state, self.reach.within([function]))
-                if again:
-                    self._again(call, function, (), state)  # with what, is not known
                 continue
             places = elements | objects  # `std::visit` calls with what is in an object
             params = [mem.UNKNOWN | (places if param.by_reference else elements) for param in function.params]
@@ -895,6 +940,39 @@ class Calls(Operations):
                 self.control(f"`{call.callee}` calls a function", call.span, state)
         self.loops -= 1
         return state, results
+
+    def run_in_any_order(self, functions: Iterable[ir.Function], values: Values, span: ir.Span, state: State) -> None:
+        """Functions may run here, each given any of these values, as often as somebody likes, or not at all: of these
+        those that leave no work, and change which object is meant behind them, and those of libraries that are among
+        the values.
+        """
+        running = {id(frame.function) for frame in self.frames}
+        able = [f for f in functions if not self.reach.leaves_work(f) and self._may_change_values(f)]
+        able = [f for f in able if id(f) not in running]
+        library = [] if self.in_python else sorted(one.name for one in self._of_libraries(values))
+        if not able and not library:
+            return
+        place = ir.Var(f"{ANY_ELEMENT}{span.start}")
+        values = mem.UNKNOWN | frozenset(v for v in values if not isinstance(v, mem.Function))
+        for _ in range(MAX_CALLBACKS):
+            changed = False
+            for function in able:
+                name = f"{self.frame.name}/{span.path}:{span.start}@{function.span.start}{''.join(self.family)}"
+                after, _ = self.inline(function, [values] * len(function.params), name, values, state.copy())
+                changed |= after is not None and state.join(after)
+            for one in library:
+                before = state.copy()
+                before.env.write([(self.root(place.name), ())], values)
+                api = self.tables.any_form(one)
+                call = _through_pointer(ir.Unknown("", span), one, (place,) * len(api.roles if api is not None else ()))
+                after = self.call(call, before, In.BOTH)
+                changed |= after is not None and state.join(after)
+            if not changed:
+                return
+        self.control("functions run in any order", span, state)
+
+    def _may_change_values(self, function: ir.Function) -> bool:
+        return self.slicer.stores(function) or self.reach.leads_elsewhere(function)
 
     def _copies_given(self, call: ir.Call, function: ir.Function, state: State) -> Iterator[tuple[int, Values]]:
         """The parameters of a function that a thread runs which are pointers, and get copies of pointers that the call
@@ -918,14 +996,17 @@ class Calls(Operations):
         found = [self.program.resolve(v.name, 0, v.path) if isinstance(v, mem.Function) else () for v in values]
         return len(found) == 1 and len(found[0]) == 1 and found[0][0] is function
 
-    def may_mean(self, arity: int) -> str:
-        """A function that works on the device and is a value somewhere: a call of what is not known may mean it."""
+    def may_mean(self, arity: int) -> list[ir.Function]:
+        """The functions that are values somewhere, and leave work on the device or change which object is meant: a call
+        of what is not known may mean them.
+        """
         names = self.program.functions_that_are_values()
         found = [f for name, path in names for f in self.program.resolve(name, arity, path) if len(f.params) == arity]
         if arity:  # the first argument may be the object of a method
             rest = (f for name, path in names for f in self.program.resolve(name, arity - 1, path))
             found += [f for f in rest if f.cls is not None and len(f.params) == arity - 1]
-        return next((f.name for f in found if not ir.begun_by_macro(f.cls) and self.reach.leaves_work(f)), "")
+        acting = (f for f in found if self.reach.leaves_work(f) or self._may_change_values(f))
+        return [f for f in acting if not ir.begun_by_macro(f.cls)]
 
     # -- code that is not seen -----------------------------------------------------------------------------------------
 
@@ -991,9 +1072,11 @@ class Calls(Operations):
         if not all(map(AnyTime.of(self.program, self.tables).leaves_no_trace, functions)):
             state.threads = True  # it may keep them, and run them where no call shows it: at the end of an object
         runs = why if within is not None and not within.unseen else ""
-        if self.hands_out(values, args, stmt, state, runs):
-            within = Within(works=True)
         name = f"`{said(stmt)}`" if stmt is not None else why
+        if self.hands_out(values, args, stmt, state, runs):
+            within = Within(works=True, functions=within.functions if within is not None else ())
+        got = self.functions_among(state.env.read(_HANDED_OUT))
+        self._may_run_again((*functions, *got, *(within.functions if within is not None else ())), name, span)
         if not stays:  # nobody may use what an address led to that was freed (C++17, 6.7 [basic.stc] 4)
             gone = sum(1 << n for n in numbers(device) if self.was_freed(self.outcome.objects[n], state))
             self.obstacle(device & ~gone, "unknown_call", f"is given to code that is not seen: {why}", span)
@@ -1181,7 +1264,7 @@ class Calls(Operations):
         it may call them, now and whenever it runs again. True if it may leave work by that. `runs` says what code of
         the program it is, where it is no external one.
         """
-        able = self.program.kept("of use elsewhere", lambda: _of_use_elsewhere(self.program, self.reach))
+        able = self.program.kept("of use elsewhere", lambda: _of_use_elsewhere(self.program, self.reach, self.slicer))
         if self.in_python:
             return False
         path = self.frame.function.span.path
@@ -1191,18 +1274,23 @@ class Calls(Operations):
                 if isinstance(part, ir.Var | ir.Field | ir.Index | ir.Deref):
                     words.update(_WORD.findall(self.type_of(part)))
         names = {v.name for v in values if isinstance(v, mem.Function)} | words | {_REGISTERED}
-        found = frozenset(mem.Function(one, path) for name in names for one in able.get(last(name), ()))
+        found: Values = frozenset(mem.Function(one, path) for name in names for one in able.get(last(name), ()))
+        found |= self._of_libraries(values)
+        if found:
+            found |= {v for v in values if isinstance(v, mem.Ref)}
         known = state.env.read(_HANDED_OUT)
         if not found <= known:
             state.env.write([_HANDED_OUT], known | found)
         span = call.span if call is not None else self.frame.function.span
-        held_there = (last(v.name) for v in known | found if isinstance(v, mem.Function))
-        if one := min((name for name in held_there if name in able), default=""):
-            held = "a lambda" if f"::{one}".startswith(ir.LAMBDA) else f"`{one}`"
-            text = f"is live where {runs or 'an external function runs'}, which holds {held} and may call it"
+        named = self.program.kept("functions by name", lambda: _by_name(self.program))
+        held = [f for v in known | found if isinstance(v, mem.Function) for f in named.get(v.name, ())]
+        leaving = [function for function in held if self.reach.leaves_work(function)]
+        if one := min((last(function.name) for function in leaving), default=""):
+            what = "a lambda" if f"::{one}".startswith(ir.LAMBDA) else f"`{one}`"
+            text = f"is live where {runs or 'an external function runs'}, which holds {what} and may call it"
             self.obstacle(state.live, "unknown_call", text, span)
-        given = self.functions_among(values)
-        return bool(known | found) or any(map(self.reach.leaves_work, given))
+        self.run_in_any_order(held, known | found | values, span, state)
+        return bool(leaving) or any(map(self.reach.leaves_work, self.functions_among(values)))
 
     def _handed_over(self, expr: ir.Expr) -> Iterator[ir.Expr]:
         """An argument and everything inside it, but of a member of a known type not the object that it is of: nobody
@@ -1328,11 +1416,11 @@ def _destructors_of_statics(program: Program) -> list[tuple[ir.Function, mem.Roo
     return found
 
 
-def _of_use_elsewhere(program: Program, reach: Reach) -> dict[str, tuple[str, ...]]:
-    """The functions that leave work on the device whatever they are given, since they know global variables or those
-    around them: by their own last name components, those of their classes, of the bases of these and of the derived
-    ones, and of the classes whose members lead there; by `_REGISTERED`, those of classes with a base that is not seen,
-    which has got each object when it was made.
+def _of_use_elsewhere(program: Program, reach: Reach, slicer: Slicer) -> dict[str, tuple[str, ...]]:
+    """The functions that leave work on the device, or store what may decide, whatever they are given, since they know
+    global variables or those around them: by their own last name components, those of their classes, of the bases of
+    these and of the derived ones, and of the classes whose members lead there; by `_REGISTERED`, those of classes with
+    a base that is not seen, which has got each object when it was made.
     """
     found: dict[str, dict[str, None]] = {}
     derived: dict[str, set[str]] = {}
@@ -1341,7 +1429,8 @@ def _of_use_elsewhere(program: Program, reach: Reach) -> dict[str, tuple[str, ..
             derived.setdefault(last(base), set()).add(last(function.cls or ""))
     classes = Classes.of(program, reach)
     for function in program.functions():
-        if reach.leaves_work(function) and (ir.LAMBDA in function.name or reach.names_globals(function)):
+        acts = reach.leaves_work(function) or slicer.stores(function) or reach.leads_elsewhere(function)
+        if acts and (ir.LAMBDA in function.name or reach.names_globals(function)):
             own = [] if function.cls is None else [last(function.cls), *map(last, function.bases)]
             of_class = derived.get(own[0], set()) if own else ()
             registered = [_REGISTERED] if any(map(classes.is_unseen_base, function.bases)) else []
@@ -1353,6 +1442,13 @@ def _of_use_elsewhere(program: Program, reach: Reach) -> dict[str, tuple[str, ..
         name: tuple(dict.fromkeys((*found.get(name, ()), *leading.get(name, ()))))
         for name in (*found, *(name for name, functions in leading.items() if functions))
     }
+
+
+def _by_name(program: Program) -> dict[str, list[ir.Function]]:
+    found: dict[str, list[ir.Function]] = {}
+    for function in program.functions():
+        found.setdefault(function.name, []).append(function)
+    return found
 
 
 def _led_to_by_members(program: Program) -> dict[str, set[str]]:
@@ -1368,6 +1464,22 @@ def _led_to_by_members(program: Program) -> dict[str, set[str]]:
             own |= more
             fresh = more & found.keys()
     return found
+
+
+def _through_pointer(stmt: ir.Unknown, name: str, args: tuple[ir.Expr, ...]) -> ir.Call:
+    """The call that a function pointer makes, where it leads to this function."""
+    site = ir.Site(stmt.span, "", "", ";", blocked="a call through a function pointer")
+    return ir.Call(name, args, stmt.span, ir.Span(stmt.span.path, 0, 0), stmt.span.end, site)
+
+
+def _is_copied(param: ir.Param) -> bool:
+    """Whether a constructor may run for what is given for a parameter."""
+    return not (param.by_reference or "*" in param.type or param.type.removeprefix("const ") in NUMBERS)
+
+
+def _needs_object(function: ir.Function) -> bool:
+    """Whether a function is a method that is called with an object; a lambda has the one around it."""
+    return function.cls is not None and not function.unbound and ir.LAMBDA not in function.name
 
 
 def said(call: ir.Call) -> str:

@@ -15,7 +15,7 @@ from cudafix.ordering.facts import paths
 from cudafix.ordering.facts.any_time import AnyTime
 from cudafix.ordering.facts.classes import Observation
 from cudafix.ordering.facts.clients import BEYOND, CALLER
-from cudafix.ordering.facts.plain import FLOATING, holds_numbers
+from cudafix.ordering.facts.plain import FLOATING, holds_numbers, may_be_handle
 from cudafix.ordering.facts.reach import Within, literal, makes_the_file, opens_to_read
 from cudafix.ordering.facts.slicing import for_the_host
 from cudafix.ordering.interpreter import memory as mem
@@ -91,6 +91,7 @@ class Effects(Allocations):
             Effect.EXTERNAL: self._external,
             Effect.MESSAGE: self._message,
         }
+        self.asks_for_events = program.kept("asks for events", lambda: _asks_for_events(program, tables))
         registers = program.kept("registers memory", lambda: _registers(program, tables))
         self.pins_elsewhere = self.registers = bool(registers)
         views = any(path.endswith(ir.PYTHON) for path in registers)  # which arrays are views of it?
@@ -672,13 +673,15 @@ class Effects(Allocations):
         streams = self.streams(state, args.stream)
         for s in streams:
             calls = self.outcome.destroys.setdefault(s, [])
-            if call not in calls:
+            if call not in calls and args.stream is not None and may_be_handle(self.type_of(args.stream)):
                 calls.append(call)
         if self._ended_by_reset(args.stream, streams, state) and where is not In.ORIGINAL:
             op = self.operation("destroy", call, "a stream", state)
             self.wrong(Wrong.DESTROYED_AFTER_RESET, op, Point(call.span, f"`{call.callee}`", call), streams=streams)
         if where is not In.ORIGINAL:
             may_be = streams.union(*map(state.orders.may_be, streams))
+            if UNKNOWN_STREAM in streams:
+                may_be |= {s for s in state.orders.pending if isinstance(s, Stream)}
             state.destroyed |= {s for s in may_be if not is_default(s) and s is not UNKNOWN_STREAM}
             state.alive -= streams if self.one_stream(streams) else frozenset()
             self._give_back(args.stream, state)
@@ -751,6 +754,9 @@ class Effects(Allocations):
             here = self.device_of_streams(state)
             if any(e.brought not in ("", state.device) for e in events) or any(s.device != here for s in streams):
                 self._not_understood(call, state, "may record an event of another device")
+        if self.asks_for_events and where is In.BOTH:  # it takes its time on an idle stream too (docs/FACTS.md)
+            op = self.operation("record", call, f"`{call.callee}`", state)
+            self.issue(op, streams, state, where, call.span, 0, 0)
         for s in streams:
             orders.known(s)
             orders.enter(s, where)
@@ -822,8 +828,11 @@ class Effects(Allocations):
         for expr in args.named.get("event", ()):
             observers += self._events(expr, state)[0]
         point = Point(call.span, f"the program asks `{call.callee}`", call)
+        orders = state.orders
         for x in observers:
-            for number in numbers(state.orders.lost.get(x, 0) & ~self.told):
+            # what it answers for: that the host has waited for in P and not in Q
+            inside = orders.lost.get(HOST, 0) & ~orders.pending[x] if x in orders.pending else 0
+            for number in numbers((orders.lost.get(x, 0) | inside) & ~self.told):
                 op = self.outcome.operations[number]
                 self.wrong(Wrong.CLOCK, op, point, via=tuple(op.via))
         return state
@@ -1033,16 +1042,7 @@ class Effects(Allocations):
             return
         state.threads = True
         self._others_look(call, f"`{call.callee}` has a function run that stores", state)
-        self._run_in_any_order(call, functions, values, state)
-
-    def _run_in_any_order(self, call: ir.Call, functions: Iterable[ir.Function], values: Values, state: State) -> None:
-        """Functions may have run behind a call, or not yet, each given any of these values."""
-        for function in functions:
-            name = f"{self.frame.name}/{call.span.path}:{call.span.start}@{function.span.start}{''.join(self.family)}"
-            given = [mem.UNKNOWN | values] * len(function.params)
-            after, _ = self.inline(function, given, name, mem.UNKNOWN, state.copy())
-            if after is not None:
-                state.join(after)
+        self.run_in_any_order(functions, values, call.span, state)
 
     def _observed_by(self, given: Iterable[ir.Expr], call: ir.Call, state: State) -> set[Observation]:
         """What functions may observe that somebody else runs: anything where they are not known."""
@@ -1098,7 +1098,7 @@ class Effects(Allocations):
         self._others_look(call, f"`{call.callee}` has a function run at any time", state)
         if not known:
             return self._external(call, api, args, state, where)
-        self._run_in_any_order(call, functions, values, state)
+        self.run_in_any_order(functions, values, call.span, state)
         return state
 
     def _external(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
@@ -1169,6 +1169,15 @@ class Effects(Allocations):
         """Whether the object of a call is of a type that the tables know, not one that only has such a method."""
         kind = self.type_of(call.receiver) if call.receiver is not None else ""
         return bool(kind) and self.tables.method(kind, call.callee, len(call.args)) is not None
+
+
+def _asks_for_events(program: Program, tables: Tables) -> bool:
+    """Whether a program asks whether events or streams are done, or how long something took, by the name of a function
+    that tells it.
+    """
+    calls = (stmt for function in program.functions() for stmt in walk(function.body) if isinstance(stmt, ir.Call))
+    found = (tables.lookup(call.callee, len(call.args)) or tables.any_form(last(call.callee)) for call in calls)
+    return any(api is not None and api.effect in (Effect.QUERY, Effect.ELAPSED) for api in found)
 
 
 def _shows(api: Api, args: Arguments) -> bool:

@@ -217,7 +217,10 @@ class Engine(Chosen):
     def through_pointer(self, stmt: ir.Unknown, state: State) -> State | None:
         raise NotImplementedError
 
-    def may_mean(self, arity: int) -> str:
+    def may_mean(self, arity: int) -> list[ir.Function]:
+        raise NotImplementedError
+
+    def run_in_any_order(self, functions: Iterable[ir.Function], values: Values, span: ir.Span, state: State) -> None:
         raise NotImplementedError
 
     def held_by(self, cls: str | None, values: Values, span: ir.Span, state: State) -> None:
@@ -471,10 +474,14 @@ class Engine(Chosen):
             return state
         within: Within | None = None
         if stmt.why == ir.THROUGH_POINTER:
-            if meant := self.may_mean(len(stmt.parts) - 1):
-                text = f"is live where `{meant}` may be called through a pointer or a template parameter"
+            meant = self.may_mean(len(stmt.parts) - 1)
+            if leaving := [function for function in meant if self.reach.leaves_work(function)]:
+                text = f"is live where `{leaving[0].name}` may be called through a pointer or a template parameter"
                 self.obstacle(state.live, "unknown_call", text, stmt.span)
-                within = Within(works=True)
+                within = Within(works=True, functions=tuple(leaving))
+            given = mem.NOTHING.union(*(self.reachable(state, self.whole(state, part)) for part in stmt.parts[1:]))
+            named = (mem.Function(name, path) for name, path in self.program.names_of_values)
+            self.run_in_any_order(meant, given.union(named), stmt.span, state)
         else:
             within = self.reach.within_text(stmt)
         state.threads |= stmt.why.endswith(ir.AT_ANY_TIME)

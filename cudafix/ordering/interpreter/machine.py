@@ -188,7 +188,7 @@ class Machine:
         self._known_when: tuple[object, ...] = ()
         self._known_now: _Known = ({}, {})
         self._objects: dict[object, Object] = {}
-        self.made_again: dict[int, ir.Call] = {}
+        self.made_again: dict[int, tuple[str, ir.Span]] = {}
         """The functions (by `id`) that a call runs again while they run, with other values than are followed."""
         self._operations: dict[object, Operation] = {}
         self._seen: dict[object, Violation] = {}
@@ -696,13 +696,13 @@ class Machine:
         elif found.device != state.device:
             found.device = "?"
         if (again := self.made_again.get(id(self.frame.function))) is not None:
-            self.is_made_again(found, again)
+            self.is_made_again(found, *again)
         return found
 
-    def is_made_again(self, made: Object, call: ir.Call) -> None:
-        """An object is made by a function that `call` runs again, with other values than those that are followed."""
-        text = f"is made in a function that `{call.callee}` runs again while it runs, with something else"
-        self.obstacle(1 << made.number, "control_flow", text, call.span)
+    def is_made_again(self, made: Object, by: str, span: ir.Span) -> None:
+        """An object is made by a function that is run again, with other values than those that are followed."""
+        text = f"is made in a function that may run again while it runs, with something else: {by}"
+        self.obstacle(1 << made.number, "control_flow", text, span)
 
     def made_as(self, pointers: Set[mem.Value]) -> set[str]:
         """The classes that `new` made the objects of to which pointers lead; none where that is not known of each."""

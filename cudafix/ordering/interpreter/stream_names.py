@@ -10,6 +10,7 @@ from cudafix.ir.link import last
 from cudafix.ordering.facts import paths, ranges
 from cudafix.ordering.facts.classes import Classes
 from cudafix.ordering.facts.getters import Getters
+from cudafix.ordering.facts.plain import may_be_handle
 from cudafix.ordering.interpreter import memory as mem
 from cudafix.ordering.interpreter.frames import State
 from cudafix.ordering.interpreter.machine import Machine
@@ -74,7 +75,7 @@ def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
                 stream = _stream_in(machine, value, state, ended)
                 if stream is not None:
                     name = _spell(var, text, _written(machine, path), indices) if _may_name(machine, path) else None
-                    if name is not None:
+                    if name is not None and may_be_handle(machine.type_of(name.expr)):
                         found.setdefault(name, stream)
                 elif not path and deep:
                     _inside(machine, state, value, StreamName(var, text), found, indices, ended)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tree_sitter import Node
 
-from cudafix import ir
+from cudafix import ir, models
 from cudafix.frontends.cuda.lower import assembly
 from cudafix.frontends.cuda.lower.context import Bound, File, Scope, Source
 from cudafix.frontends.cuda.lower.terms import (
@@ -65,9 +65,6 @@ _NO_NAMES = frozenset(
     "typename unsigned void volatile while do auto".split()
 )
 _CONSTANT_NAME = re.compile(r"[A-Z][A-Z0-9_]*|k[A-Z]\w*|__\w+__")
-_REFERENCE = re.compile(
-    r"cu(?:da)?(?:Free|Malloc|Memcpy|HostFree|StreamDestroy|EventDestroy|StreamSynchronize|Mem(?:Free|Alloc))(?!\w*(?:To|Default))\w*"
-)
 _OPAQUE_KIND = re.compile(r"\*$|^cu\w*(?:_t|Handle\w*)$|^CU\w+$")  # pointers and handles
 _CALL = re.compile(r"(?!(?:sizeof|if|while)\b)\b[A-Za-z_]\w*\(")
 _SPACE = re.compile(r"\s+")
@@ -86,6 +83,12 @@ _PASS_ON = frozenset(
     ("parenthesized_expression", "identifier", "cast_expression", "comma_expression", "conditional_expression")
 )
 _LITERALS = frozenset(("number_literal", "true", "false", "char_literal", "user_defined_literal"))
+
+
+def _is_of_library(name: str) -> bool:
+    """Whether a table has a function with this name that does more than compute."""
+    api = models.built_in().any_form(name)
+    return api is not None and api.acts
 
 
 def _is_api_constant(name: str) -> bool:
@@ -500,7 +503,7 @@ class Expressions:
             return variable
         if name in self.file.hosts or name in self.file.kernels:
             return FuncRef(name)
-        if _REFERENCE.fullmatch(name):
+        if _is_of_library(name):
             self.file.references.add(name)
             return FuncRef(name)
         if index.is_declared_function(name):
@@ -875,7 +878,7 @@ class Expressions:
             return variable
         if last in self.file.hosts or last in self.file.kernels or (cls is not None and last in cls.methods):
             return FuncRef(name.removeprefix("::"))
-        if _REFERENCE.fullmatch(last):
+        if _is_of_library(name):
             self.file.references.add(last)
             return FuncRef(last)
         if not scope and name.startswith("::"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 
 from tree_sitter import Node
 
@@ -42,7 +41,7 @@ from cudafix.ir import (
     Var,
     template_arguments,
 )
-from cudafix.models import Tables, load
+from cudafix.models import built_in
 from cudafix.models.api import ANY_SCOPE
 from cudafix.models.number_types import is_floating, is_number
 
@@ -898,10 +897,10 @@ class Variables(Blocks):
         if name in self.file.hosts or index.is_declared_function(name) or index.returned(name) or index.referred(name):
             return
         if call.receiver is None:
-            known = call.callee.startswith("std::") or _tables().lookup(call.callee, count) is not None
+            known = call.callee.startswith("std::") or built_in().lookup(call.callee, count) is not None
         else:
             kind = self.type_of(call.receiver).removeprefix("const ")
-            known = kind.startswith("std::") or _tables().method(kind, name, count) is not None
+            known = kind.startswith("std::") or built_in().method(kind, name, count) is not None
         if not known and name.isidentifier():
             self.may_declare(node, name)
 
@@ -911,7 +910,7 @@ class Variables(Blocks):
         if function.startswith("std::") or sites.is_api(name) or name in self.file.hosts or is_number(name):
             return False
         known = index.is_declared_function(name) or index.names_type(name) or index.class_of(name) is not None
-        return not known and all(_tables().lookup(function, count) is None for count in range(_MOST_ARGUMENTS))
+        return not known and all(built_in().lookup(function, count) is None for count in range(_MOST_ARGUMENTS))
 
     def _aggregate(self, one: Declared, node: Node, value: Node) -> None:
         """`T x[n] = {a, b}`, `S s = {a, .f = b}`: one assignment for each pointer or handle in it."""
@@ -950,11 +949,6 @@ class Variables(Blocks):
 
 _GIVES_A_RESULT = re.compile(rb"\breturn\s+([A-Za-z_][\w:]*)\s*\(")
 _MOST_ARGUMENTS = 8
-
-
-@cache
-def _tables() -> Tables:
-    return load()
 
 
 def _allocator(kind: str) -> str:

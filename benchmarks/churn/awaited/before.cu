@@ -1,5 +1,5 @@
 // Three buffers that each round allocates, uses and frees; the host reads a result behind the frees, with no wait of its own.
-// Arguments: bytes of each buffer, bytes that the kernels touch, rounds. Prints microseconds a round.
+// Reads bytes of each buffer, bytes that the kernels touch, and rounds, until there are no more; prints microseconds a round.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -32,11 +32,11 @@ __global__ void add(float *out, const float *a, const float *b, size_t n)
         out[i] = a[i] + b[i];
 }
 
-int main(int argc, char **argv)
+// Microseconds a round.
+static double measure(size_t bytes, size_t touched, int rounds)
 {
-    const size_t bytes = argc > 1 ? strtoull(argv[1], nullptr, 10) : 1 << 20;
-    const size_t n = (argc > 2 ? strtoull(argv[2], nullptr, 10) : bytes) / sizeof(float);
-    const int rounds = argc > 3 ? atoi(argv[3]) : 100, warm_up = 5;
+    const size_t n = touched / sizeof(float);
+    const int warm_up = 5;
     const int blocks = n < 256 * 1056 ? int((n + 255) / 256) : 1056;
     cudaStream_t stream;
     CHECK(cudaStreamCreate(&stream));
@@ -65,10 +65,22 @@ int main(int argc, char **argv)
     }
     CHECK(cudaStreamSynchronize(stream));
     const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
-    printf("%.2f\n", took.count() / rounds);
     CHECK(cudaFreeHost(result));
-    if (bad)
-        return 1;
+    if (bad) {
+        fprintf(stderr, "wrong result\n");
+        exit(1);
+    }
     CHECK(cudaStreamDestroy(stream));
+    return took.count() / rounds;
+}
+
+int main()
+{
+    size_t bytes, touched;
+    int rounds;
+    while (scanf("%zu %zu %d", &bytes, &touched, &rounds) == 3) {
+        printf("%.2f\n", measure(bytes, touched, rounds));
+        fflush(stdout);
+    }
     return 0;
 }

@@ -1,5 +1,5 @@
 // Three buffers that each round allocates, uses and frees; the host reads the last result behind the loop.
-// Arguments: bytes of each buffer, bytes that the kernels touch, rounds. Prints microseconds a round.
+// Reads bytes of each buffer, bytes that the kernels touch, and rounds, until there are no more; prints microseconds a round.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -32,28 +32,16 @@ __global__ void add(float *out, const float *a, const float *b, size_t n)
         out[i] = a[i] + b[i];
 }
 
-// keep freed memory in the pool instead of giving it back at every synchronization
-static void keep_pool_memory()
+// Microseconds a round.
+static double measure(size_t bytes, size_t touched, int rounds)
 {
-    int device;
-    cudaMemPool_t pool;
-    unsigned long long threshold = ~0ull;
-    CHECK(cudaGetDevice(&device));
-    CHECK(cudaDeviceGetDefaultMemPool(&pool, device));
-    CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
-}
-
-int main(int argc, char **argv)
-{
-    const size_t bytes = argc > 1 ? strtoull(argv[1], nullptr, 10) : 1 << 20;
-    const size_t n = (argc > 2 ? strtoull(argv[2], nullptr, 10) : bytes) / sizeof(float);
-    const int rounds = argc > 3 ? atoi(argv[3]) : 100, warm_up = 5;
+    const size_t n = touched / sizeof(float);
+    const int warm_up = 5;
     const int blocks = n < 256 * 1056 ? int((n + 255) / 256) : 1056;
     cudaStream_t stream;
     CHECK(cudaStreamCreate(&stream));
     float *result;
     CHECK(cudaMallocHost(&result, sizeof(float)));
-    keep_pool_memory();
     auto start = std::chrono::steady_clock::now();
     for (int round = 0; round < warm_up + rounds; ++round) {
         if (round == warm_up) {
@@ -75,11 +63,35 @@ int main(int argc, char **argv)
     }
     CHECK(cudaStreamSynchronize(stream));
     const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
-    printf("%.2f\n", took.count() / rounds);
     const bool bad = *result != 3 * float(warm_up + rounds - 1);
     CHECK(cudaFreeHost(result));
-    if (bad)
-        return 1;
+    if (bad) {
+        fprintf(stderr, "wrong result\n");
+        exit(1);
+    }
     CHECK(cudaStreamDestroy(stream));
+    return took.count() / rounds;
+}
+
+// keep freed memory in the pool instead of giving it back at every synchronization
+static void keep_pool_memory()
+{
+    int device;
+    cudaMemPool_t pool;
+    unsigned long long threshold = ~0ull;
+    CHECK(cudaGetDevice(&device));
+    CHECK(cudaDeviceGetDefaultMemPool(&pool, device));
+    CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
+}
+
+int main()
+{
+    size_t bytes, touched;
+    int rounds;
+    keep_pool_memory();
+    while (scanf("%zu %zu %d", &bytes, &touched, &rounds) == 3) {
+        printf("%.2f\n", measure(bytes, touched, rounds));
+        fflush(stdout);
+    }
     return 0;
 }

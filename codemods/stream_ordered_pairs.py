@@ -65,7 +65,7 @@ from cudafix.codemod import Codemod
 from cudafix.findings import Edit
 from cudafix.ir import Call
 from cudafix.rewrite.naming import spelled
-from cudafix.rewrite.statements import Names
+from cudafix.rewrite.statements import Names, shifted
 
 CODEMOD = Codemod(
     name="stream_ordered_pairs",
@@ -90,7 +90,10 @@ def edits(
     close = call.arg_spans[-1].end if call.arg_spans else call.close
     argument = Edit(path, close, close, f", {stream}".encode())
     if not wrapper:
-        return [*([] if call.callee.endswith("Async") else [Edit(path, at, at, b"Async")]), argument]
+        if call.callee.endswith("Async"):
+            return [argument]
+        below = shifted(call.arg_spans[0].start, close, len("Async"), path, data) if call.arg_spans else []
+        return [Edit(path, at, at, b"Async"), *below, argument]
     front = data[:start].rstrip()
     start = front.rfind(b"::") if front.endswith(b"::") else start
     first = call.arg_spans[0].start

@@ -347,7 +347,7 @@ class Rewriter:
         lines = self.writer(anchor.path).threshold(
             site, once, unit, frozenset(function.types), self.config.pool_threshold, asks
         )
-        return anchor, _SetUp(site, lines, set(), set(), None, asks)
+        return anchor, _SetUp(site, statements.lined_up(lines, data), set(), set(), None, asks)
 
     def _function(self, site: ir.Site) -> pool_setup.Function | None:
         """The function that sets up the pool, for a call at a site."""
@@ -397,7 +397,7 @@ class Rewriter:
                 self.config.pool_threshold,
                 asks[path],
             )
-            text = pool_setup.definition(function, lines, path, data)
+            text = pool_setup.definition(function, statements.lined_up(lines, data), path, data)
             defined[path] = [Edit(path, function.at, function.at, text)]
         return defined
 

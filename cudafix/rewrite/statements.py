@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from cudafix.findings import Edit
@@ -12,6 +13,9 @@ from cudafix.ir import Call, Function, Look, Site, Span, walk
 
 COMMENT = rb"//.*|/\*[^*]*\*/"
 _INDENTED = re.compile(rb"^([ \t]+)\S", re.MULTILINE)
+_DECLARATION = re.compile(
+    r"(?!\s*(?:return|goto|else|using|typedef|delete)\b)([ \t]*)((?:\w+ )*\w+)( +)(\w+(?:\[[^\]]*\])*(?: *=[^=].*)?;)"
+)
 
 
 class Style(NamedTuple):
@@ -32,6 +36,33 @@ def style_of(data: bytes) -> Style:
     twos = sum(width == 2 for width in widths)
     fours = sum(width == 4 for width in widths)
     return Style(newline, "  " if twos > fours or (twos == fours and any(w % 4 for w in widths)) else "    ")
+
+
+def lined_up(lines: Sequence[str], data: bytes) -> list[str]:
+    """The lines, with the names of declarations that follow each other below each other, where the file has them so."""
+    found = [_DECLARATION.fullmatch(line) for line in lines]
+    if not _lines_up(data):
+        return list(lines)
+    made: list[str] = []
+    for _, run in groupby(zip(lines, found, strict=True), lambda each: each[1] and each[1][1]):
+        together = list(run)
+        width = max((len(match[2]) for _, match in together if match), default=0)
+        made += [f"{match[1]}{match[2]:<{width}} {match[4]}" if match else line for line, match in together]
+    return made
+
+
+def _lines_up(data: bytes) -> bool:
+    """Whether most declarations on two lines in a row, of types that are not equally long, have their names in one
+    column.
+    """
+    lines = data[:100_000].decode("latin-1").splitlines()
+    found = [_DECLARATION.match(line) for line in lines]
+    pairs = [
+        (one, next_one)
+        for one, next_one in pairwise(found)
+        if one and next_one and one[1] == next_one[1] and len(one[2]) != len(next_one[2])
+    ]
+    return 2 * sum(one.start(4) == next_one.start(4) for one, next_one in pairs) > len(pairs)
 
 
 class Names(NamedTuple):
@@ -83,6 +114,18 @@ def checked(site: Site, call: str) -> str:
 def block(lines: Sequence[str], unit: str) -> list[str]:
     """The statements in a block of their own, so that what they declare meets no other name."""
     return ["{", *(unit + line for line in lines), "}"]
+
+
+def shifted(start: int, end: int, by: int, path: str, data: bytes) -> list[Edit]:
+    """What keeps the lines of an argument list in its column, which begins at `start` behind a parenthesis and moves
+    right. Nothing where a line of it stands elsewhere, or may be part of a string literal.
+    """
+    if b'"' in data[start:end]:
+        return []
+    column = start - (data.rfind(b"\n", 0, start) + 1)
+    begins = [at + 1 for at in range(start, end) if data.startswith(b"\n", at)]
+    widths = [len(data[at:end]) - len(data[at:end].lstrip(b" ")) for at in begins]
+    return [Edit(path, at, at, b" " * by) for at in begins] if all(width == column for width in widths) else []
 
 
 def before(site: Site, lines: Sequence[str], data: bytes) -> list[Edit]:

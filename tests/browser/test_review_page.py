@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from cudafix.findings import Certificate, Edit, Finding, Place, Refusal, Report, Step
@@ -454,6 +455,21 @@ def test_a_telephone_shows_one_line_of_header_and_hides_nothing_from_the_keyboar
     assert page.locator(".times").get_attribute("aria-label") == "Timeline"
     page.click("#more")
     assert page.locator("#query").is_visible()
+
+
+@pytest.mark.parametrize(
+    ("theme", "width", "names"),
+    [("light", 1400, ("fixed", "refused")), ("dark", 1400, ("waits", "library")), ("light", 390, ("fixed",))],
+    ids=["light", "dark", "telephone"],
+)
+def test_axe_finds_nothing(browser: Browser, made: Path, theme: str, width: int, names: tuple[str, ...]) -> None:
+    with looked_at(browser, made, color_scheme=theme) as seen:
+        seen.page.set_viewport_size({"width": width, "height": 844})
+        for name in names:
+            search(seen.page, f"{name}/main.cu")
+            found = Axe().run(seen.page).response
+            assert "color-contrast" in {rule["id"] for rule in found["passes"]}
+            assert [(name, rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found["violations"]] == []
 
 
 def test_a_line_that_is_too_long_goes_on_below_its_start(seen: Seen) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from cudafix.findings import Runs
 from cudafix.pipeline import driver
 from cudafix.project.config import Config
 from cudafix.rewrite.edits import apply
+from tests import fixtures
 
 PROGRAM = """
 #include <cuda_runtime.h>
@@ -82,3 +84,23 @@ def test_a_macro_that_is_a_loop_keeps_its_wait() -> None:
     after = migrated(text)
     assert WAIT in after[after.index("define ROUNDS") : after.index("int look")]
     assert after.count(WAIT) == 1
+
+
+@pytest.mark.parametrize(
+    ("test", "runs"), [("break;", Runs.ONCE), ("continue;", Runs.CHURN)], ids=["breaks", "a_continue_is_not_looked_at"]
+)
+def test_a_block_that_breaks_leave_is_no_loop(test: str, runs: Runs) -> None:
+    text = f"""#include <cuda_runtime.h>
+__global__ void fill(int *p) {{ p[0] = 1; }}
+int main() {{
+    cudaStream_t stream;
+    cudaStreamCreate(&stream);
+    do {{
+        int *p;
+        if (cudaMalloc(&p, 4) != cudaSuccess) {test}
+        fill<<<1, 1, 0, stream>>>(p);
+        cudaFree(p);
+    }} while (0);
+}}
+"""
+    assert [finding.runs for finding in fixtures.report_of({"main.cu": text.encode()}).findings] == [runs]

@@ -62,6 +62,12 @@ class Settled(Exception):
     """What a run is for is settled: nothing that comes can change it."""
 
 
+def _goes_round(loop: ir.Loop) -> bool:
+    """Whether a loop may have more than one round: not `do { … break; … } while (0)`, which is a block to leave."""
+    ends = bool(loop.body) and isinstance(loop.body[-1], ir.Break)
+    return not ends or any(isinstance(stmt, ir.Continue) for stmt in walk(loop.body))
+
+
 def _owns(kind: str) -> bool:
     """Whether an object of a type frees the pointers that it is given: a smart pointer, or anything made of them that
     does not hold plain pointers too, as a map from one to the other does.
@@ -1120,14 +1126,15 @@ class Engine(Chosen):
                 if end is None or self.range_of(stmt, end) == bounds:
                     return end
                 state = start  # a round has changed how many there are
-        self.loops += 1
+        goes_round = _goes_round(stmt)
+        self.loops += goes_round
         self.frame.breaks.append(None)
         if stmt.index is not None:
             state.env.write([(self.root(stmt.index.name), ())], frozenset({mem.OTHER}))
         out = self._rounds(stmt, state, at_least_once=stmt.at_least_once)
         left = self.frame.breaks.pop()
         self._scope_ends(stmt, left)
-        self.loops -= 1
+        self.loops -= goes_round
         return left if stmt.forever else joined(out, left)
 
     def is_family(self, loop: ir.Loop) -> bool:

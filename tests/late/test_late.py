@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from tests.late.judge import Judge, build_runtime, with_calls
 from tests.late.python.kernels import kernels
 
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="each order is a process that is forked")
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="the judge compiles with g++")
 
 PROGRAM = """
@@ -82,6 +84,7 @@ def program(case: str, folder: str) -> dict[str, str]:
     return {file.name: file.read_text().replace("n = 1024", "n = 256") for file in files}
 
 
+@needs_fork
 @pytest.mark.parametrize(
     ("case", "wrong", "shown"),
     [
@@ -98,6 +101,7 @@ def test_python(case: str, wrong: str, shown: str, tmp_path: Path) -> None:
     assert shown in verdict.why
 
 
+@needs_fork
 def test_what_no_stand_in_has_is_not_judged(tmp_path: Path) -> None:
     text = "from cuda.bindings import runtime\nruntime.cudaIpcGetMemHandle(0)\n"
     assert Judge({"main.py": text}, tmp_path, tmp_path).verdict({}).kind == "broken"

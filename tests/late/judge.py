@@ -1,4 +1,6 @@
-"""Builds a program and its rewrite against the runtime in `runtime/`, runs both in many orders, and compares them.
+"""Runs a program and its rewrite in many orders, and compares them.
+
+C++ is built against the runtime in `runtime/`; in Python the modules in `python/` take the place of packages.
 
 A program keeps its result in every order that CUDA allows, or it is racy by itself and says nothing about a rewrite.
 A rewrite is wrong if it does not compile, or if in some order it ends differently: another output or exit code, memory
@@ -6,11 +8,13 @@ that is accessed before it is allocated or behind its release, a destroyed strea
 
     python -m tests.late.judge BEFORE AFTER
 
-takes two files or two folders of `.cu` and `.cpp` files, and prints the verdict and the orders that show it.
+takes two files or two folders of `.cu` and `.cpp` files, or of `.py` files with a `main.py`, and prints the verdict and
+the orders that show it.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -21,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 RUNTIME = Path(__file__).parent / "runtime"
+ROOT = Path(__file__).parents[2]
 STANDARD = "-std=c++20"
 ORDERS = (
     "late",
@@ -30,7 +35,7 @@ ORDERS = (
     *(f"only:{n}" for n in range(5)),
     *(f"random:{n}" for n in range(6)),
 )
-POISONED, DESTROYED = 77, 78
+NOT_MODELLED, POISONED, DESTROYED = 76, 77, 78
 
 _OPENING, _CLOSING = "([{", ")]}"
 _TEMPLATE_KERNEL = re.compile(r"template\s*<[^;{}]*>\s*(?:static\s+|inline\s+)*__global__\s+void\s+(\w+)")
@@ -47,9 +52,12 @@ class Outcome:
     left: str = ""
 
     def __str__(self) -> str:
-        name = {POISONED: "poisoned access", DESTROYED: "destroyed stream", -1: "timeout"}.get(
-            self.code, f"exit {self.code}"
-        )
+        name = {
+            NOT_MODELLED: "not modelled",
+            POISONED: "poisoned access",
+            DESTROYED: "destroyed stream",
+            -1: "timeout",
+        }.get(self.code, f"exit {self.code}")
         return f"{name}, {self.output!r}, {self.left or '?'} blocks left"
 
 
@@ -169,6 +177,33 @@ def run(program: Path, order: str, seconds: float = 10) -> Outcome:
     return Outcome(done.returncode, done.stdout, left)
 
 
+def _python(sources: Mapping[str, str], folder: Path) -> Iterator[Outcome]:
+    """How a program in Python ends in each order."""
+    for name, text in sources.items():
+        written = folder / name
+        written.parent.mkdir(parents=True, exist_ok=True)
+        written.write_text(text)
+    main = folder / ("main.py" if "main.py" in sources else next(iter(sources)))
+    command = [sys.executable, "-B", "-m", "tests.late.python", str(main), *ORDERS]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        try:
+            for line in process.stdout:
+                yield Outcome(**json.loads(line))
+        finally:
+            process.kill()
+
+
+def outcomes(sources: Mapping[str, str], folder: Path, runtime: Path) -> Iterator[tuple[str, Outcome]]:
+    """How a program ends in each order. Raises `DoesNotCompile` or `ValueError`."""
+    if any(name.endswith(".py") for name in sources):
+        yield from zip(ORDERS, _python(sources, folder), strict=True)
+        return
+    program = build(sources, folder, runtime)
+    for order in ORDERS:
+        yield order, run(program, order)
+
+
 class Judge:
     """Knows how a program ends in every order, and compares rewrites of it with that."""
 
@@ -176,18 +211,18 @@ class Judge:
         self.folder = folder
         self.runtime = runtime
         self.refusal: Verdict | None = None
+        shown = outcomes(before, folder / "before", runtime)
         try:
-            original = build(before, folder / "before", runtime)
+            first, self.expected = next(shown)
         except (DoesNotCompile, ValueError) as error:
             self.refusal = Verdict("broken", str(error))
             return
-        self.expected = run(original, ORDERS[0])
-        if self.expected.code in (-1, POISONED, DESTROYED):
-            self.refusal = Verdict("broken", f"{ORDERS[0]}: {self.expected}")
+        if self.expected.code in (-1, NOT_MODELLED, POISONED, DESTROYED):
+            self.refusal = Verdict("broken", f"{first}: {self.expected}")
             return
-        for order in ORDERS[1:]:
-            if (shown := run(original, order)) != self.expected:
-                self.refusal = Verdict("racy", f"{ORDERS[0]}: {self.expected}; {order}: {shown}")
+        for order, other in shown:
+            if other != self.expected:
+                self.refusal = Verdict("racy", f"{first}: {self.expected}; {order}: {other}")
                 return
 
     def verdict(self, after: Mapping[str, str]) -> Verdict:
@@ -195,10 +230,12 @@ class Judge:
         if self.refusal is not None:
             return self.refusal
         try:
-            rewritten = build(after, self.folder / "after", self.runtime)
+            found = list(outcomes(after, self.folder / "after", self.runtime))
         except (DoesNotCompile, ValueError) as error:
             return Verdict("wrong", f"does not compile: {error}")
-        shows = [f"{order}: {shown}" for order in ORDERS if (shown := run(rewritten, order)) != self.expected]
+        if found[0][1].code == NOT_MODELLED:
+            return Verdict("broken", str(found[0][1]))
+        shows = [f"{order}: {shown}" for order, shown in found if shown != self.expected]
         if shows:
             return Verdict("wrong", "\n".join([f"expected: {self.expected}", *shows]))
         return Verdict("right", str(self.expected))
@@ -206,10 +243,10 @@ class Judge:
 
 def _sources(path: Path) -> Iterator[tuple[str, str]]:
     if path.is_file():
-        yield "main.cu", path.read_text()
+        yield f"main{path.suffix}", path.read_text()
         return
     for file in sorted(path.rglob("*")):
-        if file.suffix in (".cu", ".cpp", ".cuh", ".h", ".hpp"):
+        if file.suffix in (".cu", ".cpp", ".cuh", ".h", ".hpp", ".py"):
             yield str(file.relative_to(path)), file.read_text()
 
 
@@ -218,7 +255,8 @@ def main() -> int:
     before, after = (dict(_sources(Path(name))) for name in sys.argv[1:3])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        build_runtime(folder)
+        if not any(source.endswith(".py") for source in before):
+            build_runtime(folder)
         verdict = Judge(before, folder, folder).verdict(after)
     print(f"{verdict.kind}\n{verdict.why}")
     return verdict.kind == "wrong"

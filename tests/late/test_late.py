@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from pathlib import Path
 
 import pytest
 
 from tests.late.judge import Judge, build_runtime, with_calls
+from tests.late.python.kernels import kernels
 
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="each order is a process that is forked")
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="the judge compiles with g++")
 
 PROGRAM = """
@@ -69,3 +73,52 @@ def test_verdict(after: str, kind: str, shown: str, judge: Judge) -> None:
 )
 def test_launches_become_calls(launch: str, call: str) -> None:
     assert with_calls(launch) == call
+
+
+PAIRS = Path(__file__).parents[2] / "fixtures" / "python_stream_ordered_pairs"
+
+
+def program(case: str, folder: str) -> dict[str, str]:
+    """A fixture, with a quarter of the threads."""
+    files = sorted((PAIRS / case / folder).glob("*.py"))
+    return {file.name: file.read_text().replace("n = 1024", "n = 256") for file in files}
+
+
+@needs_fork
+@pytest.mark.parametrize(
+    ("case", "wrong", "shown"),
+    [
+        ("pinned_result_is_read_after_the_free", "sync_of_the_legacy_stream", "FAIL"),
+        ("pair_in_a_loop_moves_to_its_stream", "allocated_on_a_stream_that_is_destroyed", "destroyed stream"),
+        ("cupy_pair_moves_to_the_current_stream", "copied_on_another_stream", "poisoned access"),
+    ],
+)
+def test_python(case: str, wrong: str, shown: str, tmp_path: Path) -> None:
+    judge = Judge(program(case, "before"), tmp_path, tmp_path)
+    assert judge.verdict(program(case, "after")).kind == "right"
+    verdict = judge.verdict(program(case, f"wrong/{wrong}"))
+    assert verdict.kind == "wrong"
+    assert shown in verdict.why
+
+
+@needs_fork
+def test_what_no_stand_in_has_is_not_judged(tmp_path: Path) -> None:
+    text = "from cuda.bindings import runtime\nruntime.cudaIpcGetMemHandle(0)\n"
+    assert Judge({"main.py": text}, tmp_path, tmp_path).verdict({}).kind == "broken"
+
+
+def test_kernels_become_functions() -> None:
+    text = """
+    __global__ void sums(int *to, const float *from, int n) {
+        int total = 7 / 2;
+        for (int i = 0; i < n; i++) {
+            if (i == 1) continue;
+            total += (int)from[i];
+        }
+        do { --total; } while (total > 100 && n);
+        to[0] = n > 2 ? total : -total;
+    }
+    """
+    to = [0]
+    kernels(text)["sums"].function(to, [1.5, 100.0, 2.5], 3)
+    assert to == [3 + 1 + 2 - 1]

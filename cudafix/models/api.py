@@ -211,8 +211,9 @@ class Api:
 
     @property
     def acts(self) -> bool:
-        """Whether it does more than compute: it may reach the device, or memory that it is given."""
-        return self.effect not in HOST_EFFECTS or not HOST_MEMORY.isdisjoint(played(self))
+        """Whether it does more than compute and print: it may reach the device, or memory that it is given."""
+        host = self.effect is Effect.HOST and not HOST_MEMORY.isdisjoint(played(self))
+        return host or self.effect not in HOST_EFFECTS
 
     @property
     def works_elsewhere(self) -> bool:

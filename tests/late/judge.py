@@ -41,6 +41,10 @@ _OPENING, _CLOSING = "([{", ")]}"
 _TEMPLATE_KERNEL = re.compile(r"template\s*<[^;{}]*>\s*(?:static\s+|inline\s+)*__global__\s+void\s+(\w+)")
 _WORD = re.compile(r"[\w:.]+$")
 _TIMER = re.compile(r'asm\s+volatile\s*\(\s*"mov\.u64\s+%0,\s*%%\w+;"\s*:\s*"=l"\((\w+)\)\s*\)')
+_TICKS = re.compile(r"\b__rdtsc\s*\(\s*\)")
+_TICKS_ASM = re.compile(
+    r'(?:__)?asm(?:__)?\s+(?:__)?volatile(?:__)?\s*\(\s*"rdtscp?[^"]*"\s*:\s*"=a"\s*\((\w+)\)\s*,\s*"=d"\s*\((\w+)\)[^;]*\)'
+)
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,8 @@ def with_calls(text: str, deduced: Iterable[str] = ()) -> str:
     """
     names = set(deduced)
     text = _TIMER.sub(r"\1 = clock64()", text)
+    text = _TICKS.sub("late::ticks()", text)
+    text = _TICKS_ASM.sub(r"(\1 = late::ticks(), \2 = late::ticks() >> 32)", text)
     at = 0
     while (at := text.find("<<<", at)) >= 0:
         start, stop = _kernel_start(text, at), _launch_end(text, at + 3)

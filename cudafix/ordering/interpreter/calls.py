@@ -947,8 +947,11 @@ class Calls(Operations):
         the values.
         """
         running = {id(frame.function) for frame in self.frames}
-        able = [f for f in functions if not self.reach.leaves_work(f) and self._may_change_values(f)]
-        able = [f for f in able if id(f) not in running]
+        able = [f for f in functions if self._may_change_values(f) and id(f) not in running]
+        for function in able:
+            if not self.reach.works_on_device(function):
+                self._comes_back(function, mem.UNKNOWN | values, state)
+        able = [f for f in able if self.reach.works_on_device(f) and not self.reach.leaves_work(f)]
         library = [] if self.in_python else sorted(one.name for one in self._of_libraries(values))
         if not able and not library:
             return
@@ -1428,8 +1431,11 @@ def _of_use_elsewhere(program: Program, reach: Reach, slicer: Slicer) -> dict[st
         for base in function.bases:
             derived.setdefault(last(base), set()).add(last(function.cls or ""))
     classes = Classes.of(program, reach)
+    values = {last(name) for name, _ in program.functions_that_are_values()}
     for function in program.functions():
-        acts = reach.leaves_work(function) or slicer.stores(function) or reach.leads_elsewhere(function)
+        named = function.cls is not None or ir.LAMBDA in function.name or last(function.name) in values
+        changes = named and (slicer.stores(function) or reach.leads_elsewhere(function))
+        acts = reach.leaves_work(function) or changes
         if acts and (ir.LAMBDA in function.name or reach.names_globals(function)):
             own = [] if function.cls is None else [last(function.cls), *map(last, function.bases)]
             of_class = derived.get(own[0], set()) if own else ()

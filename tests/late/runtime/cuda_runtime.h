@@ -1,4 +1,4 @@
-// A CUDA runtime without a GPU, for one device, whose work runs when an order says so: see runtime.cpp.
+// A CUDA runtime without a GPU, for two devices, whose work runs when an order says so: see runtime.cpp.
 //
 // Kernels are plain functions. `judge.py` turns `k<<<grid, block, shared, stream>>>(arguments)` into
 // `late::launch(late::Config(grid, block, shared, stream), k)(arguments)`.
@@ -30,8 +30,12 @@ enum cudaError_t {
     cudaErrorInvalidValue = 1,
     cudaErrorMemoryAllocation = 2,
     cudaErrorInvalidResourceHandle = 400,
+    cudaErrorInvalidDevice = 101,
     cudaErrorNotReady = 600,
+    cudaErrorPeerAccessAlreadyEnabled = 704,
     cudaErrorLaunchFailure = 719,
+    cudaErrorStreamCaptureUnsupported = 900,
+    cudaErrorStreamCaptureInvalidated = 901,
 };
 typedef cudaError_t cudaError;
 enum cudaMemcpyKind {
@@ -57,7 +61,73 @@ struct CUmemPoolHandle_st;
 typedef CUstream_st *cudaStream_t;
 typedef CUevent_st *cudaEvent_t;
 typedef CUmemPoolHandle_st *cudaMemPool_t;
+struct CUgraph_st;
+struct CUgraphExec_st;
+struct CUgraphNode_st;
+typedef CUgraph_st *cudaGraph_t;
+typedef CUgraphExec_st *cudaGraphExec_t;
+typedef CUgraphNode_st *cudaGraphNode_t;
+typedef unsigned long long cudaTextureObject_t;
+enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed };
+enum cudaStreamCaptureStatus {
+    cudaStreamCaptureStatusNone,
+    cudaStreamCaptureStatusActive,
+    cudaStreamCaptureStatusInvalidated,
+};
+enum cudaMemoryAdvise { cudaMemAdviseSetReadMostly = 1, cudaMemAdviseSetPreferredLocation = 3, cudaMemAdviseSetAccessedBy = 5 };
+enum cudaMemLocationType { cudaMemLocationTypeInvalid, cudaMemLocationTypeDevice };
+enum cudaMemAccessFlags {
+    cudaMemAccessFlagsProtNone = 0,
+    cudaMemAccessFlagsProtRead = 1,
+    cudaMemAccessFlagsProtReadWrite = 3,
+};
+struct cudaMemLocation {
+    cudaMemLocationType type;
+    int id;
+};
+struct cudaMemAccessDesc {
+    cudaMemLocation location;
+    cudaMemAccessFlags flags;
+};
+struct cudaGraphExecUpdateResultInfo {
+    int result;
+};
+struct cudaMemsetParams {
+    void *dst;
+    size_t pitch;
+    unsigned value, elementSize;
+    size_t width, height;
+};
+enum cudaResourceType { cudaResourceTypeArray, cudaResourceTypeMipmappedArray, cudaResourceTypeLinear };
+enum cudaChannelFormatKind { cudaChannelFormatKindSigned, cudaChannelFormatKindUnsigned, cudaChannelFormatKindFloat };
+enum cudaTextureReadMode { cudaReadModeElementType };
+struct cudaChannelFormatDesc {
+    int x, y, z, w;
+    cudaChannelFormatKind f;
+};
+template <class T> cudaChannelFormatDesc cudaCreateChannelDesc()
+{
+    return {(int)sizeof(T) * 8, 0, 0, 0, cudaChannelFormatKindSigned};
+}
+struct cudaResourceDesc {
+    cudaResourceType resType;
+    struct {
+        struct {
+            void *devPtr;
+            cudaChannelFormatDesc desc;
+            size_t sizeInBytes;
+        } linear;
+    } res;
+};
+struct cudaTextureDesc {
+    cudaTextureReadMode readMode;
+    int normalizedCoords;
+};
 typedef void (*cudaHostFn_t)(void *);
+struct cudaHostNodeParams {
+    cudaHostFn_t fn;
+    void *userData;
+};
 typedef void (*cudaStreamCallback_t)(cudaStream_t, cudaError_t, void *);
 #define cudaStreamLegacy ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)
@@ -167,6 +237,43 @@ cudaError_t cudaSetDeviceFlags(unsigned flags);
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *into, int device);
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority);
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer);
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
+cudaError_t cudaDeviceDisablePeerAccess(int peer);
+cudaError_t cudaMemcpyPeer(void *to, int onto, const void *from, int off, size_t bytes);
+cudaError_t cudaMemcpyPeerAsync(void *to, int onto, const void *from, int off, size_t bytes, cudaStream_t stream = 0);
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc *access, size_t count);
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status);
+cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags = 0);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *node, char *log, size_t bytes);
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *result);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                                     void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                                   const cudaMemsetParams *params);
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                                 const cudaHostNodeParams *params);
+cudaError_t cudaMemAdvise(const void *from, size_t bytes, cudaMemoryAdvise advice, int device);
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *block, size_t bytes = 0, unsigned flags = 4);
+template <class T>
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, T *block, size_t bytes = 0, unsigned flags = 4)
+{
+    return cudaStreamAttachMemAsync(stream, (void *)block, bytes, flags);
+}
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = 0, unsigned flags = 0);
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t *made, const cudaResourceDesc *what, const cudaTextureDesc *how,
+                                    const void *view);
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture);
+/// Textures over linear memory alone.
+template <class T> T tex1Dfetch(cudaTextureObject_t texture, int at) { return ((T *)texture)[at]; }
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value);
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value);
@@ -227,6 +334,9 @@ template <class... P> auto launch(const Config &config, void (*kernel)(P...))
     };
 }
 
+/// What a counter of the processor shows: `judge.py` puts it in place of the instruction.
+unsigned long long ticks();
+
 /// A launch of a template whose arguments are deduced: `call` is a generic lambda that calls it.
 template <class C> auto launch_deduced(const Config &config, C call)
 {
@@ -236,4 +346,21 @@ template <class C> auto launch_deduced(const Config &config, C call)
     };
 }
 } // namespace late
+
+template <class... P>
+cudaError_t cudaLaunchKernel(void (*kernel)(P...), dim3 grid, dim3 block, void **arguments, size_t shared = 0,
+                             cudaStream_t stream = 0)
+{
+    auto call = [&]<size_t... I>(std::index_sequence<I...>) {
+        late::launch(late::Config(grid, block, shared, stream), kernel)(*(std::remove_reference_t<P> *)arguments[I]...);
+    };
+    call(std::index_sequence_for<P...>());
+    return cudaPeekAtLastError();
+}
+template <class... P>
+cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(P...), dim3 grid, dim3 block, void **arguments,
+                                        size_t shared = 0, cudaStream_t stream = 0)
+{
+    return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
+}
 #endif

@@ -14,6 +14,10 @@
 // Memory that is not allocated yet, or freed already, cannot be accessed: a program that does ends with code 77. Use of
 // a destroyed stream ends it with code 78. LATE_REPORT names a file for the number of blocks that were not freed.
 // A clock of the host shows one millisecond for each operation that has run.
+//
+// There are two devices. Each has its legacy stream; a kernel is launched on a stream of the current device, and may use
+// memory of the other one only as far as peer access, or the access of the pool, allows. cudaFree waits for the device of
+// the memory. What a stream is given while it is captured becomes part of a graph, which runs as one operation.
 #include "cuda_runtime.h"
 
 #include <algorithm>
@@ -25,6 +29,9 @@
 #include <pthread.h>
 #include <string>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/times.h>
 #include <unistd.h>
 #include <vector>
 
@@ -37,11 +44,24 @@ struct Operation;
 using Queued = std::shared_ptr<Operation>;
 } // namespace
 
+struct CUgraph_st {
+    std::vector<std::function<void()>> works;
+    bool invalid = false, global = true;
+};
+
+struct CUgraphExec_st {
+    std::shared_ptr<CUgraph_st> graph;
+    Queued last;
+};
+
 struct CUstream_st {
     int number;
     bool blocking, destroyed = false;
     Queued last;
     int queries = 0;
+    int device = 0, priority = 0;
+    CUgraph_st *captured = nullptr; // what it becomes part of
+    bool begun = false;             // the capture began here
 };
 
 struct CUevent_st {
@@ -49,6 +69,8 @@ struct CUevent_st {
     bool destroyed = false;
     long long time = 0;
     int queries = 0;
+    int device = 0;
+    CUgraph_st *captured = nullptr;
 };
 
 namespace
@@ -69,10 +91,15 @@ struct Block {
     bool live = true; // no call has freed it
     Queued allocation; // of a block of the pool
     bool released = false; // its release has taken effect
+    int device = 0;
+    bool open = true;
 };
 
 struct DeviceFault {
 };
+
+constexpr int devices = 2;
+thread_local int current = 0;
 
 struct Order {
     enum { late, early, frees, starve, only, random } kind = late;
@@ -112,10 +139,14 @@ struct Device {
     std::map<char *, Block> blocks;
     cudaError_t sticky = cudaSuccess;
     std::atomic<long long> ran{0}, calls{0};
+    CUstream_st *legacies[devices] = {};
+    bool access[devices][devices] = {};      // the first may use cudaMalloc memory of the second
+    bool pool_access[devices][devices] = {}; // ... memory of the pool of the second
+    bool several = false;
 
     Device()
     {
-        streams.push_back(new CUstream_st{0, true, false, nullptr, 0});
+        legacies[0] = create(true, 0);
         struct sigaction action = {};
         action.sa_handler = [](int) { _exit(77); };
         sigaction(SIGSEGV, &action, nullptr);
@@ -134,15 +165,20 @@ struct Device {
         return *device;
     }
 
-    CUstream_st *legacy() { return streams[0]; }
+    CUstream_st *legacy(int device)
+    {
+        return legacies[device] ? legacies[device] : legacies[device] = create(true, device);
+    }
+
+    bool is_legacy(CUstream_st *stream) { return stream == legacies[stream->device]; }
 
     CUstream_st *resolve(cudaStream_t stream)
     {
-        static thread_local CUstream_st *own = nullptr;
+        static thread_local CUstream_st *own[devices] = {};
         if (stream == nullptr || stream == cudaStreamLegacy)
-            return legacy();
+            return legacy(current);
         if (stream == cudaStreamPerThread)
-            return own ? own : own = create(true);
+            return own[current] ? own[current] : own[current] = create(true, current);
         for (auto *known : streams)
             if (known == stream && !known->destroyed)
                 return known;
@@ -150,9 +186,9 @@ struct Device {
         _exit(78);
     }
 
-    CUstream_st *create(bool blocking)
+    CUstream_st *create(bool blocking, int device)
     {
-        streams.push_back(new CUstream_st{(int)streams.size(), blocking, false, nullptr, 0});
+        streams.push_back(new CUstream_st{(int)streams.size(), blocking, false, nullptr, 0, device});
         return streams.back();
     }
 
@@ -165,12 +201,12 @@ struct Device {
                 found.push_back(other->last);
         };
         add(stream);
-        if (stream == legacy()) {
+        if (is_legacy(stream)) {
             for (auto *other : streams)
-                if (other->blocking && other != stream)
+                if (other->blocking && other != stream && other->device == stream->device)
                     add(other);
         } else if (stream->blocking) {
-            add(legacy());
+            add(legacy(stream->device));
         }
         return found;
     }
@@ -179,11 +215,21 @@ struct Device {
     Queued enqueue(CUstream_st *stream, std::function<void()> work, bool memory = false, Queued also = nullptr)
     {
         auto queued = std::make_shared<Operation>();
+        queued->stream = stream;
+        if (stream->captured) {
+            if (work)
+                stream->captured->works.push_back(std::move(work));
+            queued->done = true;
+            return queued;
+        }
+        if (is_legacy(stream)) // not allowed while a blocking stream is captured
+            for (auto *other : streams)
+                if (other->captured && other->blocking)
+                    other->captured->invalid = true;
         queued->work = std::move(work);
         queued->after = before(stream);
         if (also && !also->done)
             queued->after.push_back(also);
-        queued->stream = stream;
         queued->memory = memory || !queued->work;
         stream->last = queued;
         pending.push_back(queued);
@@ -241,10 +287,13 @@ struct Device {
         }
     }
 
-    /// Runs everything, in an order that CUDA allows.
-    void drain()
+    /// Runs everything (of one device), in an order that CUDA allows.
+    void drain(int device = -1)
     {
-        auto waiting = pending;
+        std::vector<Queued> waiting;
+        for (auto &queued : pending)
+            if (device < 0 || queued->stream->device == device)
+                waiting.push_back(queued);
         if (order.kind == Order::random)
             for (size_t i = waiting.size(); i > 1; --i)
                 std::swap(waiting[i - 1], waiting[order.roll(i)]);
@@ -261,7 +310,7 @@ struct Device {
     /// The legacy stream stands for all blocking ones (docs/FACTS.md).
     void wait(CUstream_st *stream)
     {
-        if (stream == legacy())
+        if (is_legacy(stream))
             for (auto &earlier : before(stream))
                 run(earlier);
         run(stream->last);
@@ -278,7 +327,7 @@ struct Device {
 
     bool idle(CUstream_st *stream)
     {
-        auto left = stream == legacy() ? before(stream) : std::vector<Queued>{stream->last};
+        auto left = is_legacy(stream) ? before(stream) : std::vector<Queued>{stream->last};
         return std::all_of(left.begin(), left.end(), [this](auto &queued) { return idle(queued); });
     }
 
@@ -295,7 +344,31 @@ struct Device {
         }
     }
 
-    char *map(size_t bytes, Kind kind)
+    /// A call that may not come while a stream is captured: the capture is lost.
+    bool lost(bool always)
+    {
+        bool found = false;
+        for (auto *stream : streams)
+            if (stream->captured && (always || stream->captured->global))
+                found = stream->captured->invalid = true;
+        return found;
+    }
+
+    /// Memory of the other device that a kernel of this one may not use.
+    void shut(int device, bool closed)
+    {
+        if (!several)
+            return;
+        for (auto &[at, block] : blocks) {
+            bool mine = block.device == device || !block.open || block.released ||
+                        (block.kind != Kind::device && block.kind != Kind::pool);
+            if (mine || (block.kind == Kind::device ? access : pool_access)[device][block.device])
+                continue;
+            mprotect(at, block.bytes, closed ? PROT_NONE : PROT_READ | PROT_WRITE);
+        }
+    }
+
+    char *map(size_t bytes, Kind kind, int device)
     {
         size_t whole = (bytes + 4095) / 4096 * 4096;
         int access = kind == Kind::pool ? PROT_NONE : PROT_READ | PROT_WRITE;
@@ -303,7 +376,7 @@ struct Device {
         mprotect(at + whole, 4096, PROT_NONE);
         if (kind != Kind::pool)
             memset(at, 0xA5, bytes);
-        blocks[at] = Block{bytes, kind, true, nullptr, false};
+        blocks[at] = Block{bytes, kind, true, nullptr, false, device, kind != Kind::pool};
         return at;
     }
 
@@ -312,6 +385,7 @@ struct Device {
         Block &block = blocks[at];
         if (block.released) // by a free that nothing orders behind the allocation
             return;
+        block.open = true;
         mprotect(at, block.bytes, PROT_READ | PROT_WRITE);
         memset(at, 0xA5, block.bytes);
     }
@@ -394,13 +468,36 @@ cudaMemcpyKind direction(Device &device, void *to, const void *from, cudaMemcpyK
                        : cudaMemcpyHostToHost;
 }
 
+/// A copy between devices behind all that they were given, and in front of all that they are given after it.
+void copy_between(Device &device, void *to, const void *from, size_t bytes, int onto, int off)
+{
+    auto *on = device.legacy(current);
+    auto earlier = std::vector<Queued>();
+    auto known = device.streams;
+    auto queued = device.enqueue(on, [=] { memmove(to, from, bytes); });
+    for (auto *stream : known)
+        if ((stream->device == onto || stream->device == off) && stream != on && stream->last && !stream->last->done)
+            queued->after.push_back(stream->last);
+    for (auto *stream : known)
+        if ((stream->device == onto || stream->device == off) && stream != on)
+            device.enqueue(stream, nullptr, true, queued);
+    for (int each : {onto, off})
+        if (device.legacy(each) != on && device.legacy(each)->last == nullptr)
+            device.enqueue(device.legacy(each), nullptr, true, queued);
+}
+
 cudaError_t copy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream, bool blocking)
 {
     Call call;
     auto &device = call.device;
     auto *on = device.resolve(stream);
     kind = direction(device, to, from, kind);
-    if (kind == cudaMemcpyHostToDevice && !device.holding(from)) {
+    if (blocking && kind == cudaMemcpyDeviceToDevice && device.holding(to) && device.holding(from) &&
+        device.holding(to)->device != device.holding(from)->device) {
+        copy_between(device, to, from, bytes, device.holding(to)->device, device.holding(from)->device);
+        return call.result();
+    }
+    if (kind == cudaMemcpyHostToDevice && !device.holding(from) && !on->captured) {
         // Pageable memory is staged before the call returns; the blocking copy first waits for its stream.
         if (blocking)
             device.wait(on);
@@ -425,7 +522,9 @@ cudaError_t set(void *to, int value, size_t bytes, cudaStream_t stream)
 cudaError_t allocate(void **block, size_t bytes, Kind kind)
 {
     Call call;
-    *block = bytes ? call.device.map(bytes, kind) : nullptr;
+    if (call.device.lost(false))
+        return call.result(cudaErrorStreamCaptureUnsupported);
+    *block = bytes ? call.device.map(bytes, kind, current) : nullptr;
     return call.result();
 }
 
@@ -435,13 +534,15 @@ cudaError_t release(void *block, bool (*fits)(Kind))
     Call call;
     if (!block)
         return call.result();
+    if (call.device.lost(false))
+        return call.result(cudaErrorStreamCaptureUnsupported);
     Block *found = call.device.starting(block);
     if (!found || !fits(found->kind))
         return call.result(cudaErrorInvalidValue);
     if (found->kind == Kind::pool)
         call.device.run(found->allocation);
     else
-        call.device.drain();
+        call.device.drain(found->kind == Kind::device ? found->device : -1);
     found->live = false;
     call.device.close((char *)block);
     return call.result();
@@ -459,7 +560,19 @@ void __trap() { throw DeviceFault(); }
 void late::enqueue(const Config &config, std::function<void()> thread)
 {
     Call call;
-    call.device.enqueue(call.device.resolve(config.stream), [config, thread] {
+    auto *on = call.device.resolve(config.stream);
+    if (on->device != current) {
+        call.result(cudaErrorInvalidResourceHandle);
+        return;
+    }
+    Device *device = &call.device;
+    call.device.enqueue(on, [config, thread, device, on] {
+        struct Shut {
+            Device *device;
+            int number;
+            Shut(Device *device, int number) : device(device), number(number) { device->shut(number, true); }
+            ~Shut() { device->shut(number, false); }
+        } shut(device, on->device);
         gridDim = config.grid;
         blockDim = config.block;
         for (unsigned block = 0; block < config.grid.x * config.grid.y * config.grid.z; ++block)
@@ -497,7 +610,7 @@ cudaError_t cudaMallocAsync(void **block, size_t bytes, cudaStream_t stream)
         *block = nullptr;
         return call.result();
     }
-    char *at = call.device.map(bytes, Kind::pool);
+    char *at = call.device.map(bytes, Kind::pool, on->device);
     Device *device = &call.device;
     call.device.blocks[at].allocation = call.device.enqueue(on, [=] { device->open(at); }, true);
     *block = at;
@@ -522,7 +635,7 @@ cudaError_t cudaFreeAsync(void *block, cudaStream_t stream)
 cudaError_t cudaHostRegister(void *from, size_t bytes, unsigned)
 {
     Call call;
-    call.device.blocks[(char *)from] = Block{bytes, Kind::registered, true, nullptr, false};
+    call.device.blocks[(char *)from] = Block{bytes, Kind::registered, true, nullptr, false, current, true};
     return call.result();
 }
 
@@ -595,15 +708,17 @@ cudaError_t cudaMemPrefetchAsync(const void *, size_t, int, cudaStream_t stream)
 }
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream) { return cudaStreamCreateWithFlags(stream, cudaStreamDefault); }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int)
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority)
 {
-    return cudaStreamCreateWithFlags(stream, flags);
+    auto error = cudaStreamCreateWithFlags(stream, flags);
+    (*stream)->priority = priority;
+    return error;
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
     Call call;
-    *stream = call.device.create(!(flags & cudaStreamNonBlocking));
+    *stream = call.device.create(!(flags & cudaStreamNonBlocking), current);
     return call.result();
 }
 
@@ -617,7 +732,12 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     Call call;
-    call.device.wait(call.device.resolve(stream));
+    auto *on = call.device.resolve(stream);
+    if (on->captured) {
+        on->captured->invalid = true;
+        return call.result(cudaErrorStreamCaptureUnsupported);
+    }
+    call.device.wait(on);
     return call.result();
 }
 
@@ -639,7 +759,12 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     Call call;
     if (event->destroyed)
         return call.result(cudaErrorInvalidResourceHandle);
-    call.device.enqueue(call.device.resolve(stream), nullptr, true, event->recorded);
+    auto *on = call.device.resolve(stream);
+    if (event->captured) {
+        on->captured = event->captured;
+        return call.result();
+    }
+    call.device.enqueue(on, nullptr, true, event->recorded);
     return call.result();
 }
 
@@ -669,6 +794,7 @@ cudaError_t cudaEventCreate(cudaEvent_t *event) { return cudaEventCreateWithFlag
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
 {
     *event = new CUevent_st;
+    (*event)->device = current;
     return cudaSuccess;
 }
 
@@ -687,7 +813,13 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     if (event->destroyed)
         return call.result(cudaErrorInvalidResourceHandle);
     Device *device = &call.device;
-    event->recorded = call.device.enqueue(call.device.resolve(stream), [=] { event->time = device->ran; }, true);
+    auto *on = call.device.resolve(stream);
+    if (on->device != event->device)
+        return call.result(cudaErrorInvalidResourceHandle);
+    event->captured = on->captured;
+    if (on->captured)
+        return call.result();
+    event->recorded = call.device.enqueue(on, [=] { event->time = device->ran; }, true);
     return call.result();
 }
 
@@ -728,42 +860,89 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
 cudaError_t cudaDeviceSynchronize()
 {
     Call call;
-    call.device.drain();
+    if (call.device.lost(true))
+        return call.result(cudaErrorStreamCaptureUnsupported);
+    call.device.drain(current);
     return call.result();
 }
 
 cudaError_t cudaDeviceReset()
 {
     Call call;
-    call.device.drain();
+    call.device.drain(current);
     for (auto &[at, block] : call.device.blocks)
-        if (block.live && block.kind != Kind::registered) {
+        if (block.live && block.kind != Kind::registered && block.device == current) {
             call.device.close(at);
             block.live = block.kind == Kind::pool; // documented to be leaked
         }
     for (auto *stream : call.device.streams)
-        stream->destroyed = stream->number != 0;
+        if (stream->device == current)
+            stream->destroyed = !call.device.is_legacy(stream);
     return call.result();
 }
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
-    *count = 1;
+    *count = devices;
     return cudaSuccess;
 }
 
-cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+cudaError_t cudaSetDevice(int device)
+{
+    Call call;
+    if (device < 0 || device >= devices)
+        return call.result(cudaErrorInvalidDevice);
+    call.device.several |= device != 0;
+    current = device;
+    return call.result();
+}
+
 cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
 
 cudaError_t cudaGetDevice(int *device)
 {
-    *device = 0;
+    *device = current;
     return cudaSuccess;
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
+{
+    *can = device != peer;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned)
+{
+    Call call;
+    call.device.access[current][peer] = true;
+    return call.result();
+}
+
+cudaError_t cudaDeviceDisablePeerAccess(int peer)
+{
+    Call call;
+    call.device.access[current][peer] = false;
+    return call.result();
+}
+
+cudaError_t cudaMemcpyPeer(void *to, int onto, const void *from, int off, size_t bytes)
+{
+    Call call;
+    copy_between(call.device, to, from, bytes, onto, off);
+    return call.result();
+}
+
+cudaError_t cudaMemcpyPeerAsync(void *to, int, const void *from, int, size_t bytes, cudaStream_t stream)
+{
+    Call call;
+    call.device.enqueue(call.device.resolve(stream), [=] { memmove(to, from, bytes); });
+    return call.result();
 }
 
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int)
 {
-    *value = 1;
+    const char *pools = getenv("LATE_POOLS");
+    *value = pools ? atoi(pools) : 1;
     return cudaSuccess;
 }
 
@@ -775,15 +954,179 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *into, int)
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
-    *least = *greatest = 0;
+    *least = 0;
+    *greatest = -1;
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int)
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
 {
-    *pool = nullptr;
+    Call call;
+    *priority = call.device.resolve(stream)->priority;
+    return call.result();
+}
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
+{
+    *pool = (cudaMemPool_t)(size_t)(device + 1);
     return cudaSuccess;
 }
+
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc *access, size_t count)
+{
+    Call call;
+    for (size_t i = 0; i < count; ++i)
+        call.device.pool_access[access[i].location.id][(size_t)pool - 1] = access[i].flags != cudaMemAccessFlagsProtNone;
+    return call.result();
+}
+
+// Graphs.
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode)
+{
+    Call call;
+    auto *on = call.device.resolve(stream);
+    if (call.device.is_legacy(on) || on->captured)
+        return call.result(cudaErrorStreamCaptureUnsupported);
+    on->captured = new CUgraph_st;
+    on->captured->global = mode == cudaStreamCaptureModeGlobal;
+    on->begun = true;
+    return call.result();
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
+{
+    Call call;
+    auto *on = call.device.resolve(stream);
+    *graph = nullptr;
+    if (!on->captured || !on->begun)
+        return call.result(cudaErrorStreamCaptureUnsupported);
+    auto *made = on->captured;
+    for (auto *each : call.device.streams)
+        if (each->captured == made) {
+            each->captured = nullptr;
+            each->begun = false;
+        }
+    if (made->invalid)
+        return call.result(cudaErrorStreamCaptureInvalidated);
+    *graph = made;
+    return call.result();
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status)
+{
+    Call call;
+    auto *on = call.device.resolve(stream);
+    *status = !on->captured           ? cudaStreamCaptureStatusNone
+              : on->captured->invalid ? cudaStreamCaptureStatusInvalidated
+                                      : cudaStreamCaptureStatusActive;
+    return call.result();
+}
+
+cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned)
+{
+    *graph = new CUgraph_st;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t) { return cudaSuccess; }
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long)
+{
+    Call call;
+    if (!graph)
+        return call.result(cudaErrorInvalidValue);
+    *exec = new CUgraphExec_st{std::make_shared<CUgraph_st>(*graph), nullptr};
+    return call.result();
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *, char *, size_t)
+{
+    return cudaGraphInstantiate(exec, graph, 0);
+}
+
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *)
+{
+    Call call;
+    exec->graph = std::make_shared<CUgraph_st>(*graph);
+    return call.result();
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    Call call;
+    if (!exec)
+        return call.result(cudaErrorInvalidValue);
+    auto works = exec->graph;
+    exec->last = call.device.enqueue(
+        call.device.resolve(stream),
+        [works] {
+            for (auto &work : works->works)
+                work();
+        },
+        false, exec->last);
+    return call.result();
+}
+
+cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t stream)
+{
+    Call call;
+    call.device.enqueue(call.device.resolve(stream), nullptr);
+    return call.result();
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t) { return cudaSuccess; }
+
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *, cudaGraph_t graph, const cudaGraphNode_t *, size_t, void *to,
+                                     const void *from, size_t bytes, cudaMemcpyKind)
+{
+    graph->works.push_back([=] { memmove(to, from, bytes); });
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *, cudaGraph_t graph, const cudaGraphNode_t *, size_t,
+                                   const cudaMemsetParams *given)
+{
+    auto to = *given;
+    graph->works.push_back([to] {
+        for (size_t i = 0; i < to.width; ++i)
+            memcpy((char *)to.dst + i * to.elementSize, &to.value, to.elementSize);
+    });
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *, cudaGraph_t graph, const cudaGraphNode_t *, size_t,
+                                 const cudaHostNodeParams *given)
+{
+    auto to = *given;
+    graph->works.push_back([to] { to.fn(to.userData); });
+    return cudaSuccess;
+}
+
+// Others.
+
+cudaError_t cudaMemAdvise(const void *, size_t, cudaMemoryAdvise, int) { return cudaSuccess; }
+
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *, size_t, unsigned)
+{
+    Call call;
+    call.device.enqueue(call.device.resolve(stream), nullptr);
+    return call.result();
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned)
+{
+    return cudaEventRecord(event, stream);
+}
+
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t *made, const cudaResourceDesc *what, const cudaTextureDesc *,
+                                    const void *)
+{
+    *made = (cudaTextureObject_t)what->res.linear.devPtr;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t) { return cudaSuccess; }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *) { return cudaSuccess; }
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *) { return cudaSuccess; }
@@ -812,6 +1155,9 @@ const char *cudaGetErrorName(cudaError_t error)
     case cudaErrorInvalidValue: return "cudaErrorInvalidValue";
     case cudaErrorMemoryAllocation: return "cudaErrorMemoryAllocation";
     case cudaErrorInvalidResourceHandle: return "cudaErrorInvalidResourceHandle";
+    case cudaErrorInvalidDevice: return "cudaErrorInvalidDevice";
+    case cudaErrorStreamCaptureUnsupported: return "cudaErrorStreamCaptureUnsupported";
+    case cudaErrorStreamCaptureInvalidated: return "cudaErrorStreamCaptureInvalidated";
     case cudaErrorNotReady: return "cudaErrorNotReady";
     case cudaErrorLaunchFailure: return "cudaErrorLaunchFailure";
     }
@@ -828,3 +1174,41 @@ extern "C" int clock_gettime(clockid_t, struct timespec *now) noexcept
 }
 
 extern "C" clock_t clock() noexcept { return (clock_t)(Device::the().ran * (CLOCKS_PER_SEC / 1000)); }
+
+extern "C" int gettimeofday(struct timeval *now, void *) noexcept
+{
+    long long ran = Device::the().ran;
+    *now = {ran / 1000, ran % 1000 * 1000};
+    return 0;
+}
+
+extern "C" time_t time(time_t *into) noexcept
+{
+    time_t now = Device::the().ran;
+    if (into)
+        *into = now;
+    return now;
+}
+
+extern "C" int timespec_get(struct timespec *now, int base) noexcept
+{
+    clock_gettime(CLOCK_REALTIME, now);
+    return base;
+}
+
+extern "C" clock_t times(struct tms *into) noexcept
+{
+    clock_t now = Device::the().ran;
+    if (into)
+        *into = {now, now, now, now};
+    return now;
+}
+
+extern "C" int getrusage(int, struct rusage *into) noexcept
+{
+    memset(into, 0, sizeof *into);
+    gettimeofday(&into->ru_utime, nullptr);
+    return 0;
+}
+
+unsigned long long late::ticks() { return (unsigned long long)Device::the().ran * 1000000; }

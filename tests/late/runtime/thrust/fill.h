@@ -1,0 +1,1 @@
+#include "late_thrust.h"

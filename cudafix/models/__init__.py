@@ -111,6 +111,11 @@ class Tables:
         """The row of the free function `name`, whatever it is given."""
         return next((api for arity in range(_MOST_ARGUMENTS) if (api := self.lookup(name, arity)) is not None), None)
 
+    def acts(self, name: str) -> bool:
+        """Whether a row has a free function of this name that does more than compute and print."""
+        api = self.any_form(name)
+        return api is not None and api.acts
+
     def _function(self, name: str, arity: int) -> Api | None:
         plain = _plain(name)
         for candidate in (plain, _VERSION.sub("", plain), f"cub::{plain}" if "::" in plain else f"thrust::{plain}"):

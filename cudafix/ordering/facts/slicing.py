@@ -737,8 +737,7 @@ class Slicer:
         """Whether a function that a host function is given, and may call, is more than inert."""
         if isinstance(part, ir.FuncRef):
             own = self._program.resolve(part.name, 0, self._function.span.path)
-            api = None if own else self._tables.any_form(part.name)
-            return not all(map(self.is_inert, own)) or (api is not None and api.acts)
+            return not all(map(self.is_inert, own)) or (not own and self._tables.acts(part.name))
         return isinstance(part, ir.Var) and part.name in self._callables
 
     @property

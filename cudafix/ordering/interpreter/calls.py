@@ -872,10 +872,7 @@ class Calls(Operations):
         return frozenset(v for v in values if isinstance(v, mem.Function) and self._is_of_library(v.name, v.path))
 
     def _is_of_library(self, name: str, path: str) -> bool:
-        if self.program.resolve(name, 0, path):
-            return False
-        api = self.tables.any_form(name)
-        return api is not None and api.acts
+        return not self.program.resolve(name, 0, path) and self.tables.acts(name)
 
     def _called_back(self, call: ir.Call, state: State) -> tuple[State, Values]:
         """An algorithm of the host calls the functions that it is given, for any number of elements. What they return

@@ -85,12 +85,6 @@ _PASS_ON = frozenset(
 _LITERALS = frozenset(("number_literal", "true", "false", "char_literal", "user_defined_literal"))
 
 
-def _is_of_library(name: str) -> bool:
-    """Whether a table has a function with this name that does more than compute."""
-    api = models.built_in().any_form(name)
-    return api is not None and api.acts
-
-
 def _is_api_constant(name: str) -> bool:
     """`cudaMemcpyDefault`, but not `cublas_handle`: no library has a constant in lower case, a header may have a
     variable.
@@ -503,7 +497,7 @@ class Expressions:
             return variable
         if name in self.file.hosts or name in self.file.kernels:
             return FuncRef(name)
-        if _is_of_library(name):
+        if models.built_in().acts(name):
             self.file.references.add(name)
             return FuncRef(name)
         if index.is_declared_function(name):
@@ -878,7 +872,7 @@ class Expressions:
             return variable
         if last in self.file.hosts or last in self.file.kernels or (cls is not None and last in cls.methods):
             return FuncRef(name.removeprefix("::"))
-        if _is_of_library(name):
+        if models.built_in().acts(name):
             self.file.references.add(last)
             return FuncRef(last)
         if not scope and name.startswith("::"):

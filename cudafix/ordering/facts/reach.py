@@ -286,22 +286,19 @@ class Reach:
         """Whether other streams, or none, are meant behind a function: it ends streams, or makes another device the
         current one.
         """
-        return id(function) in self.program.reaching("another device", self._sets_device) or self.ends_streams(function)
-
-    def _sets_device(self, stmt: ir.Stmt) -> bool:
-        if not isinstance(stmt, ir.Call) or not self._is_device_work(stmt):
-            return False
-        api = self.tables.lookup(stmt.callee, len(stmt.args))
-        return api is not None and api.effect is Effect.SET_DEVICE
+        sets_device = self.program.reaching("another device", lambda stmt: self._has_effect(stmt, Effect.SET_DEVICE))
+        return id(function) in sets_device or self.ends_streams(function)
 
     def ends_streams(self, function: ir.Function) -> bool:
-        return id(function) in self.program.reaching("streams that end", self._ends_stream)
+        ending = self.program.reaching("streams that end", lambda stmt: self._has_effect(stmt, Effect.STREAM_DESTROY))
+        return id(function) in ending
 
-    def _ends_stream(self, stmt: ir.Stmt) -> bool:
+    def _has_effect(self, stmt: ir.Stmt, effect: Effect) -> bool:
+        """Whether a statement is a call of a library on the device with this effect."""
         if not isinstance(stmt, ir.Call) or not self._is_device_work(stmt):
             return False
         api = self.tables.lookup(stmt.callee, len(stmt.args))
-        return api is not None and api.effect is Effect.STREAM_DESTROY
+        return api is not None and api.effect is effect
 
     def _leaves_work(self, stmt: ir.Stmt) -> bool:
         if isinstance(stmt, ir.Unknown):

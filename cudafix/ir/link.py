@@ -26,7 +26,8 @@ SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 
 
 def last(name: str) -> str:
-    return name.rsplit("::", 1)[-1]
+    at = name.rfind("::")
+    return name[at + 2 :] if at >= 0 else name
 
 
 def takes(function: ir.Function, arity: int) -> bool:

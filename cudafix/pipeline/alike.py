@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import NamedTuple
 
@@ -106,14 +106,14 @@ class Fingerprints:
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
-        self._of_modules: dict[ir.Module, list[tuple[str, _Fact]]] = {}
+        self._of_modules: dict[ir.Module, Mapping[str, list[_Fact]]] = {}
         self._of_kernels: dict[int, tuple[ir.Kernel, _Fact]] = {}
         self._with_objects: dict[int, tuple[ir.Function, bool]] = {}  # see `_runs_objects`
 
     def beyond(self, view: View) -> object:
         """Equal for two views of the same statements only if all else is the same that these may lead to."""
         program = view.program
-        facts = program.kept("facts by name", lambda: self._facts_of(program))
+        facts = [self._facts_of(module) for module in program.modules]
         implicit = program.kept("implicit functions by name", lambda: _implicit(program))
         own = functions_of(view)
         functions = {id(function): function for function in own}
@@ -124,10 +124,11 @@ class Fingerprints:
         while fresh:
             seen |= fresh
             more: set[str] = set()
-            for name in fresh & facts.keys():
-                for fact in facts[name]:
-                    found.add(fact.text)
-                    more |= fact.words
+            for of_module in facts:
+                for name in fresh & of_module.keys():
+                    for fact in of_module[name]:
+                        found.add(fact.text)
+                        more |= fact.words
             for name in fresh & program.kernels.keys():
                 for kernel in program.kernels[name]:
                     fact = self._of_kernel(kernel)
@@ -145,14 +146,13 @@ class Fingerprints:
         on_device = program.device_text if any(map(self._runs_objects, own)) else ()
         return _hash((others, sorted(found), sorted(kernels), on_device, self._of_all(program)))
 
-    def _facts_of(self, program: Program) -> dict[str, list[_Fact]]:
-        found: dict[str, list[_Fact]] = defaultdict(list)
-        for module in program.modules:
-            if module not in self._of_modules:
-                self._of_modules[module] = list(_facts_in(module))
-            for name, fact in self._of_modules[module]:
+    def _facts_of(self, module: ir.Module) -> Mapping[str, list[_Fact]]:
+        if module not in self._of_modules:
+            found: dict[str, list[_Fact]] = defaultdict(list)
+            for name, fact in _facts_in(module):
                 found[name].append(fact)
-        return found
+            self._of_modules[module] = found
+        return self._of_modules[module]
 
     def _of_kernel(self, kernel: ir.Kernel) -> _Fact:
         if id(kernel) not in self._of_kernels:

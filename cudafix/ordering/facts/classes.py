@@ -69,6 +69,7 @@ class Classes:
     def __init__(self, program: Program, reach: Reach) -> None:
         self.program = program
         self.reach = reach
+        self._made_in: dict[str, str] = {}
 
     @staticmethod
     def of(program: Program, reach: Reach) -> Classes:
@@ -274,9 +275,13 @@ class Classes:
         """The first of these classes of which objects are in a smart pointer or a container of this type, or in one
         that is a member of it. Empty if there is none.
         """
-        special = self._special
-        members = self._members if special else {}
-        queue, seen = [kind] if special else [], set[str]()
+        if kind not in self._made_in:
+            self._made_in[kind] = self._found_in(kind) if self._special else ""
+        return self._made_in[kind]
+
+    def _found_in(self, kind: str) -> str:
+        special, members = self._special, self._members
+        queue, seen = [kind], set[str]()
         while queue:
             current = queue.pop()
             if self.program.is_owner(current):

@@ -23,6 +23,7 @@ _TEXT = re.compile(r'c\|"[^"\\]*"')  # two of these that differ are not equal
 _NONE: tuple[Path, ...] = ()
 _NO_NAMES: frozenset[str] = frozenset()
 _MOST_OF_A_NAME = 2  # classes that have a member of one name, one in the other: `this->buffer.buffer`
+_MOST_DIMENSIONS = 4  # of an array of arrays, or of containers in each other
 
 
 @lru_cache(maxsize=1 << 13)
@@ -113,18 +114,20 @@ def kind_of(path: Path) -> Path:
 @lru_cache(maxsize=1 << 14)
 def within_itself(path: Path) -> Path | None:
     """The beginning of a path that leads through a field of one name again and again, up to where it does so for the
-    third time; None for any other. No object is a part of itself (C++17, 4.5 [intro.object] 4): these places are there
-    because it was not known of a value of which class it is.
+    third time, or through elements of elements, up to the fifth in a row; None for any other. No object is a part of
+    itself (C++17, 4.5 [intro.object] 4): these places are there because it was not known of a value of which class it
+    is. Paths that are cut there are finite, and so are the rounds of a loop that copies parts of objects around.
     """
-    fields = [step for step in path if step[0] == "field"]
-    if len(fields) == len(set(fields)):
+    if len(path) <= _MOST_OF_A_NAME:
         return None
     seen: dict[Step, int] = {}
+    elements = 0
     for n, step in enumerate(path):
+        elements = elements + 1 if step[0] == "at" else 0
         if step[0] == "field":
             seen[step] = seen.get(step, 0) + 1
-            if seen[step] > _MOST_OF_A_NAME:
-                return path[:n]
+        if elements > _MOST_DIMENSIONS or seen.get(step, 0) > _MOST_OF_A_NAME:
+            return path[:n]
     return None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from cudafix import ir
 from cudafix.models.api import Api, Waits
 from cudafix.ordering.facts.classes import Observation
@@ -173,7 +175,7 @@ class Allocations(Roles):
             state.env.gone |= {cell}
 
     def _held_when_freed(self, call: ir.Call, state: State) -> None:
-        """What the objects in scope hold when memory is freed: see `held_by` and `owned_by`."""
+        """What the objects in scope hold when memory is freed: see `held_in`."""
         if not self.classes.run_by_themselves:
             return
         types = {frame.name: frame.function.types for frame in self.frames}
@@ -181,9 +183,7 @@ class Allocations(Roles):
             variable = self.global_at(root)
             kind = variable.type if variable is not None else types.get(str(root[1]), {}).get(root[2])
             if kind is not None and "*" not in kind:
-                held = mem.NOTHING.union(*inner.values())
-                self.held_by(kind, held, call.span, state)
-                self.owned_by(kind, held, call.span, state)
+                self.held_in(kind, partial(mem.NOTHING.union, *inner.values()), call.span, state)
 
     def _freed(self, values: Values) -> list[Object]:
         """The objects that a free may give back. The address of a variable is an object of the host."""

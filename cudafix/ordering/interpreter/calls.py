@@ -109,6 +109,8 @@ class Calls(Operations):
         self.uncertain: set[int] = set()  # calls (by `id`) that may reach methods which are not seen as well
         self._at_the_end: dict[int, ir.Function] = {}  # deleters and guards, by their `id`
         self._held_at_the_end: Values = mem.NOTHING
+        self._closed_under: dict[tuple[tuple[int, ...], Values], State] = {}
+        """Where functions that were given these values have left nothing new, see `run_in_any_order`."""
 
     def _of_its_class(self, call: ir.Call, receiver: ir.Expr, state: State) -> list[tuple[ir.Function, Values]]:
         """The methods of these names, of the classes that an object may be of. One that comes from outside may be of
@@ -399,12 +401,17 @@ class Calls(Operations):
         """A smart pointer or a container holds these, and makes and destroys objects of a class where no call is
         written: that may work on them.
         """
-        if not values:
-            return
-        cls = self.program.kept(f"made in {kind}", lambda: self.classes.made_in(kind))
+        cls = self.classes.made_in(kind)
         if cls:
             text = f"is held by a `{cls}` of a smart pointer or container, which ends where no call is written"
             self.obstacle(self.mask(self.reachable(state, values)) & state.live, "unknown_call", text, span)
+
+    def held_in(self, kind: str, held: Callable[[], Values], span: ir.Span, state: State) -> None:
+        """A variable of this type holds what is `held`: see `held_by` and `owned_by`."""
+        if self.classes.runs_unseen(kind) or self.classes.made_in(kind):
+            values = held()
+            self.held_by(kind, values, span, state)
+            self.owned_by(kind, values, span, state)
 
     def runs_at_the_end(self, kind: str, values: Values, span: ir.Span, state: State) -> None:
         """An object of a class that is not seen takes a function: a deleter, a guard. It may run when that ends."""
@@ -895,9 +902,11 @@ class Calls(Operations):
         named = (f for v in functions for f in self.program.resolve(v.name, 0, v.path))
         found = [f for f in named if not (calm and self.slicer.is_inert(f))]
         library = self._of_libraries(frozenset(functions)) if not self.in_python else ()
+        if not found and not library:
+            return state, mem.NOTHING
         name = f"{self.frame.name}/{call.span.path}:{call.span.start}{''.join(self.family)}"
         self.loops += 1
-        parts = [part for expr in call.args for part in ir.variables(expr)] if found or library else []
+        parts = [part for expr in call.args for part in ir.variables(expr)]
         values = mem.NOTHING.union(*(self.whole(state, part) for part in parts))
         elements = self.reachable(state, frozenset(v for v in values if not isinstance(v, mem.Function)))
         if found:  # behind a reference, one of them
@@ -945,13 +954,16 @@ class Calls(Operations):
         """
         running = {id(frame.function) for frame in self.frames}
         able = [f for f in functions if self._may_change_values(f) and id(f) not in running]
+        library = [] if self.in_python else sorted(one.name for one in self._of_libraries(values))
+        if not able and not library:
+            return
+        seen = self._closed_under.get(key := (tuple(map(id, able)), values))
+        if seen is not None and seen.is_as(state, self._within_reach_of(able, values, state)):
+            return  # they have run from here already, and left what is here
         for function in able:
             if not self.reach.works_on_device(function):
                 self._comes_back(function, mem.UNKNOWN | values, state)
         able = [f for f in able if self.reach.works_on_device(f) and not self.reach.leaves_work(f)]
-        library = [] if self.in_python else sorted(one.name for one in self._of_libraries(values))
-        if not able and not library:
-            return
         place = ir.Var(f"{ANY_ELEMENT}{span.start}")
         values = mem.UNKNOWN | frozenset(v for v in values if not isinstance(v, mem.Function))
         for _ in range(MAX_CALLBACKS):
@@ -968,8 +980,16 @@ class Calls(Operations):
                 after = self.call(call, before, In.BOTH)
                 changed |= after is not None and state.join(after)
             if not changed:
+                self._closed_under[key] = state.copy()
                 return
         self.control("functions run in any order", span, state)
+
+    def _within_reach_of(self, functions: Iterable[ir.Function], values: Values, state: State) -> set[mem.Root] | None:
+        """The local variables that functions may read or change which are given these values; None for any."""
+        if any(ir.LAMBDA in function.name for function in functions):
+            return None
+        reached = self.reachable(state, values)
+        return {v.cell[0] for v in reached if isinstance(v, mem.Ref) and v.cell[0][0] == "local"}
 
     def _may_change_values(self, function: ir.Function) -> bool:
         return self.slicer.stores(function) or self.reach.leads_elsewhere(function)

@@ -114,7 +114,7 @@ def _once(
         except OutOfBudget as error:
             steps += engine.steps
             if left[0] is Followed.SHORT and not engine.mixed_up:
-                left.remove(Followed.ALL)  # as large
+                left[:] = (way for way in left if way is not Followed.ALL)  # as large
             if len(left) == 1:
                 error.steps = steps
                 raise

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from cudafix import ir
 from cudafix.interrupts import checkpoint
@@ -241,6 +242,9 @@ class Engine(Chosen):
     def owned_by(self, kind: str, values: Values, span: ir.Span, state: State) -> None:
         raise NotImplementedError
 
+    def held_in(self, kind: str, held: Callable[[], Values], span: ir.Span, state: State) -> None:
+        raise NotImplementedError
+
     # -- blocks ------------------------------------------------------------------------------------------------------
 
     def block(self, block: ir.Block, state: State | None) -> State | None:
@@ -281,8 +285,7 @@ class Engine(Chosen):
                 self._variables_end(names, block[-1].span, state)
         if state is not None and declared:
             for stmt in objects:
-                self.held_by(stmt.type, self.whole(state, stmt.var), stmt.span, state)
-                self.owned_by(stmt.type, self.whole(state, stmt.var), stmt.span, state)
+                self.held_in(stmt.type, partial(self.whole, state, stmt.var), stmt.span, state)
             state.env.forget(declared)
         self.nesting -= 1
         return state

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -105,6 +105,15 @@ class State:
     def ended(self) -> frozenset[Stream]:
         """The streams that may be destroyed: by a call, or with the object that owns them."""
         return self.destroyed | self.dropped | self.env.dropped() if self.env.owners else self.destroyed
+
+    def is_as(self, other: State, variables: Collection[Root] | None) -> bool:
+        """Whether nothing is different in two states but local variables: none of these, None: none at all."""
+        return (
+            self.orders == other.orders
+            and self._flags() == other._flags()
+            and self.round_waits == other.round_waits
+            and self.env.is_as(other.env, variables)
+        )
 
     def join(self, other: State) -> bool:
         changed = self.orders.join(other.orders)

@@ -229,13 +229,14 @@ def moved(value: Value) -> Value | None:
 class Cells(dict[Path, Values]):
     """What the places of one object hold. What is stored in an environment is never changed; a copy is."""
 
-    __slots__ = ("_index", "_owns_index", "_sums", "apart")
+    __slots__ = ("_index", "_of_wholes", "_owns_index", "_sums", "apart")
 
     def __init__(self, cells: Mapping[Path, Values] | Iterable[tuple[Path, Values]] = ()) -> None:
         super().__init__(cells)
         self._index: Index | None = None
         self._owns_index = False  # no other version has it
         self._sums: dict[tuple[Path, bool], Values] = {}
+        self._of_wholes: dict[tuple[Path, bool, bool, bool], Values] = {}  # see `unwritten`
         self.apart: bool | None = None
         """Whether the members were compared (`Puns.has`): with which answer to `Puns.opened`, if so."""
 
@@ -253,8 +254,8 @@ class Cells(dict[Path, Values]):
                 if not self._owns_index:
                     self._index, self._owns_index = self._index.copy(), True
                 self._index.add(path)
-        if self._sums:
-            self._sums = {}
+        if self._sums or self._of_wholes:
+            self._sums, self._of_wholes = {}, {}
         super().__setitem__(path, values)
 
     @property
@@ -284,7 +285,7 @@ class Cells(dict[Path, Values]):
         """
         held = self.get(path)
         if held is None:
-            held = _unwritten(self, path, meeting=True)
+            held = self.unwritten(path, meeting=True)
         if not is_unique(path):
             known = path in self
             for other in self.same(path):
@@ -326,6 +327,31 @@ class Cells(dict[Path, Values]):
         if self._index is None and len(self) < _FEW:
             return Index(self).members.values()
         return self.index.not_compared(opened)
+
+    def unwritten(self, path: Path, meeting: bool = False, made: bool = False) -> Values:
+        """What a part of a place is if nothing was written there, but something to all of a struct that it is in: what
+        came from outside, or the sum of the parts of which it is one.
+
+        Where a path that has written the part is `meeting` one that has not, the sum of a function that was not
+        followed, which leads to host memory only, is left out: with it all parts would soon hold all of them. `made`:
+        only what the whole was made of, not what it is by itself (a smart pointer is one, and has a deleter).
+        """
+        if not path:
+            return NOTHING
+        around, is_field = path[:-1], path[-1][0] == "field"
+        key = around, is_field, meeting, made
+        found = self._of_wholes.get(key)
+        if found is None:
+            found = self.unwritten(around, meeting, made)
+            whole = self.held(around)
+            made_of_others = COMPUTED in whole or Ptr(EXTERNAL) in whole
+            if not ((meeting and MIXED in whole) or (made and not made_of_others)):
+                if is_field or made_of_others:  # only the sum of its parts is known
+                    found |= leading(whole)
+                if not is_field:  # an operator of a struct picks from what it holds
+                    found |= self.sum_of_fields(around)
+            self._of_wholes[key] = found
+        return found
 
     def _sum(self, path: Path, fields: bool) -> Values:
         found = self._sums.get((path, fields))
@@ -399,33 +425,13 @@ def _elsewhere(inner: Cells, path: Path) -> Values:
     found = NOTHING if is_unique(path) else inner.held(path)
     if has_queue(found) and any(is_vaguer(other, path) for other in inner.same(path)):
         found |= {OTHER}
-    return found | _unwritten(inner, path, meeting=True)
+    return found | inner.unwritten(path, meeting=True)
 
 
 def _perhaps_at(inner: Cells, path: Path, values: Values, holds: bool) -> Values:
     """What a place may hold that was written on one path only, and on the other at most by another index."""
     written = not is_unique(path) and has_stream(inner.held(path))
     return _sole(path, values) if written and not holds else _or_unset(_sole(path, values), holds)
-
-
-def _unwritten(inner: Cells, path: Path, meeting: bool = False, made: bool = False) -> Values:
-    """What a part of a place is if nothing was written there, but something to all of a struct that it is in: what came
-    from outside, or the sum of the parts of which it is one.
-
-    Where a path that has written the part is `meeting` one that has not, the sum of a function that was not followed,
-    which leads to host memory only, is left out: with it all parts would soon hold all of them. `made`: only what the
-    whole was made of, not what it is by itself (a smart pointer is one, and has a deleter).
-    """
-    found = NOTHING
-    for n in range(len(path)):
-        whole = inner.held(path[:n])
-        if (meeting and MIXED in whole) or (made and COMPUTED not in whole and Ptr(EXTERNAL) not in whole):
-            continue
-        if path[n][0] == "field" or COMPUTED in whole or Ptr(EXTERNAL) in whole:  # only the sum of its parts is known
-            found |= leading(whole)
-        if path[n][0] != "field":  # an operator of a struct picks from what it holds
-            found |= inner.sum_of_fields(path[:n])
-    return found
 
 
 class Puns:
@@ -586,6 +592,17 @@ class Environment:
         self._own.add(key)
         return group
 
+    def is_as(self, other: Environment, variables: Collection[Root] | None) -> bool:
+        """Whether two environments hold the same but in local variables: in these too, None: in all."""
+        if (self.gone, self.several, self.owners) != (other.gone, other.several, other.owners):
+            return False
+        if variables is None:
+            return self._groups == other._groups
+        shared = {key for key in self._groups.keys() | other._groups.keys() if isinstance(key, tuple)}
+        return all(self._groups.get(key, _NO_ROOTS) == other._groups.get(key, _NO_ROOTS) for key in shared) and all(
+            self[root] == other[root] for root in variables
+        )
+
     def join(self, other: Environment) -> bool:
         changed = not self.gone <= other.gone or not other.several <= self.several
         if changed:
@@ -672,9 +689,9 @@ class Environment:
         if has_queue(found) and any(is_vaguer(other, path) for other in inner.same(path)):
             return found | {OTHER}  # a stream or an event that is stored at an unknown index need not be this one
         if not found:
-            return _unwritten(inner, path)
+            return inner.unwritten(path)
         # the element that is named may be another one than those that were written since the whole was made
-        return found if is_unique(path) else found | _unwritten(inner, path, meeting=True, made=True)
+        return found if is_unique(path) else found | inner.unwritten(path, meeting=True, made=True)
 
     def dropped(self, returned: Values = NOTHING, without: str = "") -> frozenset[Stream]:
         """The streams that may have been destroyed because nobody holds the object any more that owns them: no variable
@@ -812,7 +829,7 @@ class Environment:
             for part, values in parts.items():
                 path = base + part
                 if (around := within_itself(path)) is not None:
-                    within[around] = within.get(around, NOTHING) | leading(values)
+                    within[around] = within.get(around, NOTHING) | leading(values) | {COMPUTED}  # for all in it
                     continue
                 held = inner.spread(path, values)
                 inner[path] = values if exact and not is_summary(part) else held | _sole(path, values)
@@ -931,7 +948,7 @@ class Environment:
                 cells_of = self[root]
                 for path in found:
                     if base + path not in cells_of:
-                        found[path] |= _unwritten(cells_of, base + path, meeting=True)
+                        found[path] |= cells_of.unwritten(base + path, meeting=True)
         return found
 
     def at_parts(self, cells: Collection[Cell], parts: Iterable[Path]) -> dict[Path, Values]:

@@ -138,16 +138,22 @@ class Orders:
         other.one_of = self.one_of.copy()
         return other
 
-    def join(self, other: Orders) -> bool:
-        """Union with `other`; true if something was added."""
-        if (
-            self.pending == other.pending
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Orders)
+            and self.pending == other.pending
             and self.lost == other.lost
             and self.own == other.own
             and self.elsewhere == other.elsewhere
             and self.there == other.there
             and self.one_of == other.one_of
-        ):
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
+    def join(self, other: Orders) -> bool:
+        """Union with `other`; true if something was added."""
+        if self == other:
             return False
         for x in other.pending:
             self.known(x)

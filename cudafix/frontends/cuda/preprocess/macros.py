@@ -81,20 +81,28 @@ class Macro:
     @property
     def name_instead(self) -> str:
         """The name that an object-like macro puts in its place; empty where it is anything else."""
-        body = self.body.decode("utf-8", "replace").strip()
-        named = self.params is None and self.kind in ("rename", "constant")
-        return body if named and re.fullmatch(r"[\w:]+", body) else ""
+        if self.params is not None or self.kind not in ("rename", "constant"):
+            return ""
+        return _named(self.body)
 
     @property
     def names_instead(self) -> tuple[str, ...]:
         """The names of which it puts one in its place, as a condition says; one "" where it may be anything else."""
-        names = tuple(dict.fromkeys(one.name_instead for one in self.either or (self,)))
+        if not self.either:
+            return (self.name_instead,)
+        names = tuple(dict.fromkeys(one.name_instead for one in self.either))
         return names if all(names) else ("",)
 
     @property
     def opens_loop(self) -> bool:
         """Whether a use is the head of a loop or a branch: `#define FOR_EACH(i, n) for (int i = 0; i < n; i++)`."""
         return _HEAD.match(self.body) is not None and _without_tail(self.body) == b""
+
+
+@lru_cache(maxsize=1 << 13)
+def _named(body: bytes) -> str:
+    text = body.decode("utf-8", "replace").strip()
+    return text if re.fullmatch(r"[\w:]+", text) else ""
 
 
 _SIMPLE = re.compile(rb"\(?[-+]?[\w.]*\)?\Z")

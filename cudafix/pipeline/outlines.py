@@ -16,6 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cudafix.frontends.cuda.parse.queries import captures
+from cudafix.pipeline.bodies import Parts, blanked, parts_of
 from cudafix.pipeline.cache import Cache, signature
 from cudafix.project import failures
 from cudafix.project.files import SILENT, Files
@@ -59,7 +60,7 @@ _QUERY = """
 _TABLE = re.compile(rb"\{[^{}]{4096,}\}")
 _OF_NUMBERS = b"0123456789abcdefABCDEFxXuUlLpP,.+-{} \t\r\n"
 _NAME = re.compile(rb"[\s,{+-][A-Za-z]")
-_VARIABLES = frozenset(("identifier", "array_declarator", "init_declarator"))
+_VARIABLES = frozenset(("identifier", "array_declarator"))
 
 
 _WITHOUT_REFERENCES = 2
@@ -324,14 +325,25 @@ def _outline_of(data: bytes) -> Any:
         if part is not None and around:
             for found in (uses, bases) if part is node else (uses,):
                 found.setdefault(max(around)[2], set()).update(words_of(part))
-    for node in captures.get("value", ()):
-        if any(first <= node.start_byte < behind for first, behind in outside):
-            for one in _given(node):
-                always.update(words_of(one))
-    for node in captures.get("scope", ()):
-        for child in node.named_children:
-            if child.type == "expression_statement":  # `REGISTER("f", f);`
-                always.update(words_of(child))
+    values = [
+        node
+        for node in captures.get("value", ())
+        if any(first <= node.start_byte < behind for first, behind in outside)
+    ]
+    unread = any(node.type == "ERROR" for node in values)
+    parts = parts_of(data) if unread else Parts([], [blanked(data)])
+    for function in parts.functions:
+        name = _names(function, 0, function.find(b"("))[-1]
+        uses.setdefault(name, set()).update(_WORD.findall(function))
+    statements = [
+        child
+        for node in captures.get("scope", ())
+        for child in node.named_children
+        if child.type == "expression_statement"  # `REGISTER("f", f);`
+    ]
+    for one in (*(one for node in values for one in _given(node)), *statements):
+        for text in parts.outside:
+            always.update(_WORD.findall(text, one.start_byte, one.end_byte))
     used, derived = (sorted((name, sorted(words)) for name, words in found.items()) for found in (uses, bases))
     own = sorted({name for _, _, name in classes})
     return used, sorted(always), sorted(declares), sorted(exports), own, derived
@@ -349,7 +361,15 @@ def _given(node: tree_sitter.Node) -> Iterable[tree_sitter.Node]:
     if node.type == "init_declarator":
         return node.children_by_field_name("value")
     declarators = node.children_by_field_name("declarator")
-    return node.children_by_field_name("type") if any(one.type in _VARIABLES for one in declarators) else ()
+    return node.children_by_field_name("type") if any(map(_is_object, declarators)) else ()
+
+
+def _is_object(declarator: tree_sitter.Node) -> bool:
+    """Whether what is declared is of the type in front of it, as a pointer to that is not."""
+    if declarator.type == "init_declarator":
+        inner = declarator.child_by_field_name("declarator")
+        return inner is None or inner.type != "pointer_declarator"
+    return declarator.type in _VARIABLES
 
 
 def _qualified(name: tree_sitter.Node) -> tree_sitter.Node:

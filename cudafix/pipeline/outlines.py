@@ -24,7 +24,7 @@ from cudafix.project.files import SILENT, Files
 if TYPE_CHECKING:
     import tree_sitter
 
-_WORD = re.compile(rb"\b[A-Za-z_]\w*")  # a function may also be handed over by its name
+WORD = re.compile(rb"\b[A-Za-z_]\w*")  # a function may also be handed over by its name
 # what may stand in front of a parenthesis and is no function: `else if (a) {`, `void __launch_bounds__(256) k() {`
 _NO_FUNCTION = (
     rb"(?!(?:if|for|while|switch|catch|return|constexpr|requires|noexcept|explicit|decltype|typeof|sizeof|alignas|alignof"
@@ -46,6 +46,16 @@ _BASES = re.compile(rb"\b(?:class|struct)\b[^;:{}()=]*:((?:::|[^;:{}()=])+)\{")
 _MEMBER = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:<[^<>]*>\s*)?::\s*(?:~|operator\b)")
 _EXTERN = re.compile(rb"\bextern\b[^;{}]*?\b([A-Za-z_]\w*)\s*(?:\[[^;]*|\)\s*\([^;]*)?;")  # `extern void (*hook)(int);`
 _STATIC = re.compile(rb"\bstatic\b")
+SEVERAL = frozenset((b"static", b"template", b"constexpr", b"consteval", b"weak", b"__weak__", b"selectany")) | {
+    b"inline",
+    b"__inline__",
+    b"__inline",
+    b"__forceinline__",
+    b"__forceinline",
+}
+"""Words of functions of which a program may have several definitions."""
+_OF_SEVERAL = re.compile(rb"\b(?:" + b"|".join(sorted(SEVERAL)) + rb")\b|(?i:inline)")
+_TOKEN = re.compile(rb"\w+|[^\w\s]")
 _SHARED = re.compile(rb"\b(?:static|inline)\b[^;{}()]*?\b([A-Za-z_]\w*)\s*(?:[;={]|\[[^;]*;)")  # static members too
 # Nodes without what is in them: a pattern with children costs four times as long to compile as all of these.
 _QUERY = """
@@ -90,7 +100,9 @@ class Words(NamedTuple):
 class Outline(NamedTuple):
     """What a file says about functions: the words that each definition uses, by the function's name, and what is used
     outside of them (`always`); the functions that it `declares`, and those that it defines for other files (`exports`);
-    its `classes`, and what each is derived from (`bases`).
+    its `classes`, and what each is derived from (`bases`). `alone` are the functions of which a program has no second
+    definition (C++17, 6.2 [basic.def.odr]), each with the words it is written in; `renames` are names of macros and
+    types that stand for something else.
     """
 
     uses: dict[bytes, set[bytes]]
@@ -99,6 +111,8 @@ class Outline(NamedTuple):
     exports: set[Name]
     classes: set[bytes]
     bases: dict[bytes, set[bytes]]
+    alone: dict[bytes, set[bytes]]
+    renames: set[bytes]
 
     def offers(self, source: Outline) -> Iterator[Name]:
         """The functions that this header declares and a source defines."""
@@ -132,10 +146,12 @@ class Outlines:
 
     def outline(self, path: str) -> Outline:
         if path not in self._outlines:
-            uses, always, declares, exports, classes, bases = self._of_file("outline", path, _outline_of)
+            uses, always, declares, exports, classes, bases, alone, renames = self._of_file(
+                "outline", path, _outline_of
+            )
             names = {Name(*each) for each in declares}, {Name(*each) for each in exports}
-            used, derived = ({name: set(words) for name, words in each} for each in (uses, bases))
-            self._outlines[path] = Outline(used, set(always), *names, set(classes), derived)
+            used, derived, once = ({name: set(words) for name, words in each} for each in (uses, bases, alone))
+            self._outlines[path] = Outline(used, set(always), *names, set(classes), derived, once, set(renames))
         return self._outlines[path]
 
     def concluded(self, question: object, conclude: Callable[[], Any]) -> Any:
@@ -221,13 +237,13 @@ def _emptied(table: re.Match[bytes]) -> bytes:
 def _words_of(data: bytes) -> Any:
     """The fields of `Words`, sorted."""
     code = SILENT.sub(b" ", data)
-    every = frozenset(_WORD.findall(code))
+    every = frozenset(WORD.findall(code))
     variables = sorted(frozenset(_EXTERN.findall(code))) if b"extern" in every else []
     shared = sorted(frozenset(_SHARED.findall(code))) if not every.isdisjoint((b"static", b"inline")) else []
     if b"{" not in data:
         return sorted(every), [], [], variables, shared
     pattern = _DEFINED_INSIDE if b"namespace" in every else _DEFINED
-    bases = {word for clause in _BASES.findall(code) for word in _WORD.findall(clause)}
+    bases = {word for clause in _BASES.findall(code) for word in WORD.findall(clause)}
     return sorted(every), sorted({*pattern.findall(data), *_defined_outside(code)}), sorted(bases), variables, shared
 
 
@@ -270,9 +286,12 @@ def _outline_of(data: bytes) -> Any:
     declares: set[tuple[bytes, bytes]] = set()
     exports: set[tuple[bytes, bytes]] = set()
     bases: dict[bytes, set[bytes]] = {}
+    alone: dict[bytes, set[bytes]] = {}
+    renames: set[bytes] = set()
+    shared: set[bytes] = set()  # functions that are declared to be of the file, or in several
 
     def words_of(node: tree_sitter.Node) -> list[bytes]:
-        return _WORD.findall(data, node.start_byte, node.end_byte)
+        return WORD.findall(data, node.start_byte, node.end_byte)
 
     classes = [
         (node.start_byte, node.end_byte, words_of(named)[0])
@@ -301,6 +320,8 @@ def _outline_of(data: bytes) -> Any:
                 always.update(words)
             if not around and _STATIC.search(data, node.start_byte, start) is None:
                 exports.add((scopes[-1] if scopes else b"", last))
+                if signature := _signature(node, data, start):
+                    alone[signature] = {*WORD.findall(data, node.start_byte, body.start_byte)} - {last}
         if node.start_byte >= end:
             outside.append((end, node.start_byte))
             end = node.end_byte
@@ -312,6 +333,8 @@ def _outline_of(data: bytes) -> Any:
             if start >= first and (last := _names(data, start, stop)[-1]):
                 around = [cls for cls in classes if cls[0] < start < cls[1]]
                 declares.add((max(around)[2] if around else b"", last))
+                if _OF_SEVERAL.search(_DELIMITER.split(data[max(start - 200, 0) : start])[-1]) is not None:
+                    shared.add(last)
     for node in captures.get("macro", ()):
         value = node.child_by_field_name("value") or node.child_by_field_name("type")
         if value is not None:
@@ -319,6 +342,7 @@ def _outline_of(data: bytes) -> Any:
             for one in (*node.children_by_field_name("name"), *node.children_by_field_name("declarator")):
                 for name in words_of(one):
                     uses.setdefault(name, set()).update(words)
+                    renames.add(name)
     for node in captures.get("part", ()):  # made and destroyed with the class
         part = node if node.type == "base_class_clause" else node.child_by_field_name("type")
         around = [cls for cls in classes if cls[0] < node.start_byte < cls[1]]
@@ -334,7 +358,7 @@ def _outline_of(data: bytes) -> Any:
     parts = parts_of(data) if unread else Parts([], [blanked(data)])
     for function in parts.functions:
         name = _names(function, 0, function.find(b"("))[-1]
-        uses.setdefault(name, set()).update(_WORD.findall(function))
+        uses.setdefault(name, set()).update(WORD.findall(function))
     statements = [
         child
         for node in captures.get("scope", ())
@@ -343,10 +367,63 @@ def _outline_of(data: bytes) -> Any:
     ]
     for one in (*(one for node in values for one in _given(node)), *statements):
         for text in parts.outside:
-            always.update(_WORD.findall(text, one.start_byte, one.end_byte))
-    used, derived = (sorted((name, sorted(words)) for name, words in found.items()) for found in (uses, bases))
+            always.update(WORD.findall(text, one.start_byte, one.end_byte))
+    for signature in list(alone):
+        if not shared.isdisjoint(WORD.findall(signature.partition(b"(")[0])[-1:]):
+            del alone[signature]
+    used, derived, once = (
+        sorted((name, sorted(words)) for name, words in found.items()) for found in (uses, bases, alone)
+    )
     own = sorted({name for _, _, name in classes})
-    return used, sorted(always), sorted(declares), sorted(exports), own, derived
+    return used, sorted(always), sorted(declares), sorted(exports), own, derived, once, sorted(renames)
+
+
+def _signature(definition: tree_sitter.Node, data: bytes, start: int) -> bytes:
+    """The function that is defined, by its namespaces and the types of its parameters; empty if a program may have
+    several definitions of it, or if an `#if` may leave out this one.
+    """
+    kinds = definition.child_by_field_name("declarator")
+    while kinds is not None and kinds.type != "function_declarator":
+        kinds = kinds.child_by_field_name("declarator")
+    body = definition.child_by_field_name("body")
+    head = data[definition.start_byte : start]
+    if kinds is None or body is None or _OF_SEVERAL.search(head) is not None:
+        return b""
+    if b"__device__" in head and b"__host__" not in head:
+        return b""  # each file has its own, unless it is compiled to be linked with others
+    named, parameters = kinds.child_by_field_name("declarator"), kinds.child_by_field_name("parameters")
+    if named is None or parameters is None or (named.type == "identifier" and not head.strip()) or kinds.has_error:
+        return b""
+    scopes = [b"".join(data[start : named.end_byte].split())]
+    around = definition.parent
+    while around is not None and around.type != "translation_unit":
+        if around.type == "namespace_definition" and (name := around.child_by_field_name("name")) is not None:
+            scopes.append(data[name.start_byte : name.end_byte])
+        elif around.type not in ("declaration_list", "linkage_specification"):
+            return b""  # a template, an unnamed namespace, a branch of an `#if`, or what could not be read
+        around = around.parent
+    if b"<" in scopes[0] or around is None:
+        return b""
+    types = [_type_of(parameter, data) for parameter in parameters.named_children if parameter.type != "comment"]
+    types = [] if types == [b"void"] else types
+    const = b" const" if b"const" in data[parameters.end_byte : kinds.end_byte] else b""
+    return b"::".join(reversed(scopes)) + b"(" + b",".join(types) + b")" + const
+
+
+def _type_of(parameter: tree_sitter.Node, data: bytes) -> bytes:
+    """The text of a parameter without its name and what it is if nothing is given."""
+    value = parameter.child_by_field_name("default_value")
+    name = parameter.child_by_field_name("declarator")
+    while name is not None and name.type != "identifier":
+        name = name.child_by_field_name("declarator") or next(
+            (child for child in name.named_children if child.type.endswith(("identifier", "declarator"))), None
+        )
+    end = parameter.end_byte if value is None else value.start_byte
+    if name is None:
+        text = data[parameter.start_byte : end]
+    else:
+        text = data[parameter.start_byte : name.start_byte] + b" " + data[name.end_byte : end]
+    return b" ".join(_TOKEN.findall(SILENT.sub(b" ", text).rstrip(b" =\t\r\n")))
 
 
 def _declared(node: tree_sitter.Node) -> tree_sitter.Node | None:
@@ -384,5 +461,5 @@ def _names(data: bytes, start: int, stop: int) -> list[bytes]:
     text = _ARGUMENTS.sub(b"", data[start:stop])
     operator = _OPERATOR.search(text)
     if operator is None:
-        return _WORD.findall(text) or [b""]
-    return [*_WORD.findall(text[: operator.start()]), b"".join(operator[0].split())]
+        return WORD.findall(text) or [b""]
+    return [*WORD.findall(text[: operator.start()]), b"".join(operator[0].split())]

@@ -12,11 +12,12 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from collections.abc import Set as AbstractSet
+from itertools import groupby
 from typing import NamedTuple
 
 from cudafix.ir.link import SOURCES
 from cudafix.pipeline.cache import Cache
-from cudafix.pipeline.outlines import Name, Outline, Outlines
+from cudafix.pipeline.outlines import SEVERAL, WORD, Name, Outline, Outlines
 from cudafix.pipeline.tree import Tree
 from cudafix.project import prefilter
 from cudafix.project.including import shared_folders
@@ -25,6 +26,9 @@ MOST_FILES = 200
 """Files of one program. A program that links more of them is proved without the sources of other folders."""
 MOST_TOGETHER = 1_000
 """Files of all programs that are decided together, each counted in every program that has it."""
+MOST_CHOICES = 8
+"""Programs that begin with one file and differ in which of several sources define the same function. Where they would
+be more, none of these sources is in the program: what it calls of them is unknown."""
 _REPLACED = (b"operatornew", b"operatordelete")
 """What a program may replace for all of its files (C++17, 20.5.4.6 [replacement.functions])."""
 _ATTRIBUTES = frozenset((b"__attribute__", b"__attribute", b"gnu"))
@@ -102,22 +106,32 @@ def _linked(tree: Tree, candidates: set[str], outlines: Outlines) -> list[list[s
     linker = _Linker(tree, candidates, outlines)
     programs: list[list[str]] = []
     for main in linker.mains:
-        program = linker.program(main)
-        if not candidates.isdisjoint(program):
-            programs.append(program)
-            covered.update(program)
+        for program in linker.programs(main):
+            if not candidates.isdisjoint(program):
+                programs.append(program)
+                covered.update(program)
     sources = sorted(path for path in candidates if path.endswith(SOURCES))
     headers = sorted(path for path in candidates if not path.endswith(SOURCES))
     clients = (source for path in headers for source in linker.including(path))  # work with what it offers
     for path in dict.fromkeys((*sources, *clients)):
         if path not in covered:
-            programs.append(linker.program(path))
-            covered.update(programs[-1])
+            programs += linker.programs(path)
+            covered.update(*programs)
     for path in headers:
         if path not in covered:
-            programs.append(linker.program(path))
+            programs += linker.programs(path)
             covered.add(path)
     return programs
+
+
+class _Growth(NamedTuple):
+    """The `files` of a program so far, the `fresh` ones whose headers are not there yet, and those that it goes
+    `without`, because it has others.
+    """
+
+    files: dict[str, None]
+    fresh: list[str]
+    without: frozenset[str]
 
 
 class _Linker:
@@ -142,6 +156,7 @@ class _Linker:
         self._without_main: list[str] = []
         self._parts_of: dict[str, list[str]] = {}
         self._of_one: dict[str, bool] = {}
+        self._excluding: dict[tuple[str, str], bool] = {}
         mains: list[str] = []
         for path in tree.files:
             for _, header in tree.includes_of(path):
@@ -204,33 +219,88 @@ class _Linker:
         found.remove(header)
         return sorted(path for path in found if path.endswith(SOURCES) and not self._tree.files.facts(path).main)
 
-    def program(self, start: str) -> list[str]:
-        """A file with its headers, and the other sources that define what it calls.
+    def programs(self, start: str) -> list[list[str]]:
+        """A file with its headers, and the other sources that define what it calls: of sources that define the same
+        function one, so there are several programs where it may be any of them.
 
         Those of other folders are left out where they would be too many: calls into a large library are unknown then.
         """
         for uncalled in (True, False):
-            files = self._grown(start, everywhere=True, uncalled=uncalled)
-            if len(files) <= MOST_FILES:
-                return files
+            programs = self._grown(start, everywhere=True, uncalled=uncalled)
+            if all(len(files) <= MOST_FILES for files in programs):
+                return programs
         return self._grown(start, everywhere=False, uncalled=False)
 
-    def _grown(self, start: str, everywhere: bool, uncalled: bool) -> list[str]:
-        files: dict[str, None] = {}
-        used: set[bytes] = set()
-        fresh = [start]
-        while fresh:
-            added = [p for path in fresh for p in (path, *self._tree.included(path)) if p not in files]
-            files.update(dict.fromkeys(added))
+    def _grown(self, start: str, everywhere: bool, uncalled: bool) -> list[list[str]]:
+        programs: list[list[str]] = []
+        left: list[_Growth] = [_Growth({}, [start], frozenset())]
+        while left:
+            files, fresh, without = left.pop()
+            files.update(dict.fromkeys(p for path in fresh for p in (path, *self._tree.included(path))))
             linked: list[str] = []
             if everywhere and len(files) <= MOST_FILES:
                 linked = [*self._linked(files, start), *(self._run_without_calls(files, start) if uncalled else ())]
             beside: Iterable[str] = ()
             if self._beside[os.path.dirname(start)] and self._tree.files.facts(start).main:
-                used.update(*(self._outlines.words(p).all for p in added))
+                used = set[bytes]().union(*(self._outlines.words(p).all for p in files))
                 beside = self._beside_it(start, files, used, everywhere)
-            fresh = [p for p in dict.fromkeys((*beside, *linked)) if p not in files]
-        return list(files)
+            found = [p for p in dict.fromkeys((*beside, *linked)) if p not in files and p not in without]
+            if not found:
+                programs.append(list(files))
+                continue
+            most = MOST_CHOICES - len(programs) - len(left)
+            left += (
+                _Growth(dict(files), choice, without.union(found).difference(choice))
+                for choice in reversed(self._choices(found, files, start, most))
+            )
+        return programs
+
+    def _choices(self, found: list[str], files: Collection[str], start: str, most: int) -> list[list[str]]:
+        """What a program may have of the sources that were found, as one source defines a function: not what excludes a
+        source that it has, of others the nearest to its first file, of these any that go together.
+        """
+        here = [path for path in files if path.endswith(SOURCES)]
+        kept: list[str] = []
+        for _, paths in groupby(sorted(found, key=lambda p: _distance(p, start)), key=lambda p: _distance(p, start)):
+            kept += [path for path in paths if not any(self._exclude(path, other) for other in here)]
+            here += kept
+        kept.sort(key=found.index)
+        choices: list[list[str]] = [[]]
+        for path in kept:
+            excluded = {other for other in kept if self._exclude(path, other)}
+            apart = [choice for choice in choices if not excluded.isdisjoint(choice)]
+            choices = [[*(p for p in choice if p not in excluded), path] for choice in choices]
+            if apart:
+                choices = _largest([*apart, *choices])
+            if len(choices) > most:
+                return [[p for p in kept if not any(self._exclude(p, other) for other in kept)]]
+        return choices
+
+    def _exclude(self, path: str, other: str) -> bool:
+        """Whether two sources define the same function, so that no program has both (C++17, 6.2 [basic.def.odr])."""
+        key = (path, other) if path < other else (other, path)
+        if key not in self._excluding:
+            self._excluding[key] = path != other and self._define_the_same(path, other)
+        return self._excluding[key]
+
+    def _define_the_same(self, path: str, other: str) -> bool:
+        one, two = self._outlines.outline(path).alone, self._outlines.outline(other).alone
+        common = one.keys() & two.keys()
+        if not common or path in self._tree.included(other) or other in self._tree.included(path):
+            return False
+        of_one, of_two = ({each, *self._tree.included(each)} for each in (path, other))
+        own = set[bytes]().union(*(self._outlines.outline(file).renames for file in of_one ^ of_two))
+        shared = [self._outlines.outline(file) for file in of_one & of_two]
+        for function in common:
+            words = one[function] | two[function] | {*WORD.findall(function.partition(b"(")[2])}
+            fresh = words
+            while fresh:  # a macro may say `inline`, and a name may stand for another type in each source
+                known = (outline.uses[name] for outline in shared for name in fresh & outline.renames)
+                fresh = set[bytes]().union(*known) - words
+                words = words | fresh
+            if own.isdisjoint(words) and words.isdisjoint(SEVERAL):
+                return True
+        return False
 
     def _beside_it(
         self, start: str, files: Collection[str], used: AbstractSet[bytes], everywhere: bool
@@ -467,8 +537,21 @@ def _nearest(sources: Collection[str], start: str) -> Collection[str]:
     """
     if len(sources) == 1:
         return sources
-    ranked = sorted(((-shared_folders(path, start), path.count(os.sep)), path) for path in sources)
+    ranked = sorted((_distance(path, start), path) for path in sources)
     return [path for rank, path in ranked if rank == ranked[0][0]]
+
+
+def _distance(source: str, start: str) -> tuple[int, int]:
+    return -shared_folders(source, start), source.count(os.sep)
+
+
+def _largest(choices: list[list[str]]) -> list[list[str]]:
+    """Those that are not all in another one."""
+    return [
+        choice
+        for n, choice in enumerate(choices)
+        if not any({*choice} < {*other} or ({*choice} == {*other} and m < n) for m, other in enumerate(choices))
+    ]
 
 
 def _united(programs: list[list[str]], candidates: set[str]) -> list[list[list[str]]]:

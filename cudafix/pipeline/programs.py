@@ -237,44 +237,62 @@ class _Linker:
         while left:
             files, fresh, without = left.pop()
             files.update(dict.fromkeys(p for path in fresh for p in (path, *self._tree.included(path))))
-            linked: list[str] = []
+            linked, running = list[str](), list[str]()
             if everywhere and len(files) <= MOST_FILES:
-                linked = [*self._linked(files, start), *(self._run_without_calls(files, start) if uncalled else ())]
+                linked = self._linked(files, start)
+                running = self._run_without_calls(files, start) if uncalled else []
             beside: Iterable[str] = ()
             if self._beside[os.path.dirname(start)] and self._tree.files.facts(start).main:
                 used = set[bytes]().union(*(self._outlines.words(p).all for p in files))
                 beside = self._beside_it(start, files, used, everywhere)
-            found = [p for p in dict.fromkeys((*beside, *linked)) if p not in files and p not in without]
-            if not found:
+            called = [p for p in dict.fromkeys((*beside, *linked)) if p not in files and p not in without]
+            running = [p for p in running if p not in files and p not in without and p not in called]
+            if not called and not running:
                 programs.append(list(files))
                 continue
             most = MOST_CHOICES - len(programs) - len(left)
-            left += (
-                _Growth(dict(files), choice, without.union(found).difference(choice))
-                for choice in reversed(self._choices(found, files, start, most))
-            )
+            for choice in self._choices(called, running, files, start, most):
+                others = without.union(called, running).difference(choice)
+                left.append(_Growth(dict(files), choice, others))
         return programs
 
-    def _choices(self, found: list[str], files: Collection[str], start: str, most: int) -> list[list[str]]:
-        """What a program may have of the sources that were found, as one source defines a function: not what excludes a
-        source that it has, of others the nearest to its first file, of these any that go together.
+    def _is_contested(self, source: str, files: Collection[str]) -> bool:
+        """Whether files may call a function that this source defines, and another one that is linked in place of it."""
+        names = {WORD.findall(function.partition(b"(")[0])[-1] for function in self._outlines.outline(source).alone}
+        names &= set[bytes]().union(*(self._outlines.words(path).all for path in files))
+        others = self._defining(self._without_main, names) if names else ()
+        return any(self._exclude(source, other) for other in others)
+
+    def _choices(
+        self, called: Collection[str], running: Collection[str], files: Collection[str], start: str, most: int
+    ) -> list[list[str]]:
+        """What a program may have of sources that define what it calls, and of those that run without that, as one
+        source defines a function: not what excludes a source that it has, of others that are called the nearest to its
+        first file, of these any that go together.
         """
         here = [path for path in files if path.endswith(SOURCES)]
-        kept: list[str] = []
-        for _, paths in groupby(sorted(found, key=lambda p: _distance(p, start)), key=lambda p: _distance(p, start)):
-            kept += [path for path in paths if not any(self._exclude(path, other) for other in here)]
-            here += kept
-        kept.sort(key=found.index)
-        choices: list[list[str]] = [[]]
+        kept = [path for path in running if not any(self._exclude(path, other) for other in here)]
+        for _, paths in groupby(sorted(called, key=lambda p: _distance(p, start)), key=lambda p: _distance(p, start)):
+            nearest = [path for path in paths if not any(self._exclude(path, other) for other in here)]
+            here += nearest
+            kept += nearest
+        kept.sort(key=[*called, *running].index)
+        choices: list[frozenset[str]] = [frozenset()]
         for path in kept:
-            excluded = {other for other in kept if self._exclude(path, other)}
+            excluded = frozenset(other for other in kept if self._exclude(path, other))
             apart = [choice for choice in choices if not excluded.isdisjoint(choice)]
-            choices = [[*(p for p in choice if p not in excluded), path] for choice in choices]
+            choices = [choice - excluded | {path} for choice in choices]
             if apart:
-                choices = _largest([*apart, *choices])
+                choices = [one for one in (*apart, *choices) if not any(one < other for other in (*apart, *choices))]
+            choices = list(dict.fromkeys(choices))
             if len(choices) > most:
-                return [[p for p in kept if not any(self._exclude(p, other) for other in kept)]]
-        return choices
+                break
+        for path in running:
+            if len(choices) <= most and self._is_contested(path, files):
+                choices = list(dict.fromkeys(one for choice in choices for one in (choice, choice - {path})))
+        if len(choices) > most:
+            return [[p for p in called if p in kept and not any(self._exclude(p, other) for other in kept)]]
+        return [[path for path in kept if path in choice] for choice in choices]
 
     def _exclude(self, path: str, other: str) -> bool:
         """Whether two sources define the same function, so that no program has both (C++17, 6.2 [basic.def.odr])."""
@@ -543,15 +561,6 @@ def _nearest(sources: Collection[str], start: str) -> Collection[str]:
 
 def _distance(source: str, start: str) -> tuple[int, int]:
     return -shared_folders(source, start), source.count(os.sep)
-
-
-def _largest(choices: list[list[str]]) -> list[list[str]]:
-    """Those that are not all in another one."""
-    return [
-        choice
-        for n, choice in enumerate(choices)
-        if not any({*choice} < {*other} or ({*choice} == {*other} and m < n) for m, other in enumerate(choices))
-    ]
 
 
 def _united(programs: list[list[str]], candidates: set[str]) -> list[list[list[str]]]:

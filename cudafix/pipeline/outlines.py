@@ -55,6 +55,7 @@ SEVERAL = frozenset((b"static", b"template", b"constexpr", b"consteval", b"weak"
 }
 """Words of functions of which a program may have several definitions."""
 _OF_SEVERAL = re.compile(rb"\b(?:" + b"|".join(sorted(SEVERAL)) + rb")\b|(?i:inline)")
+_PERHAPS = re.compile(rb"([A-Za-z_]\w*)\s*[=;,({\[]")
 _TOKEN = re.compile(rb"\w+|[^\w\s]")
 _SHARED = re.compile(rb"\b(?:static|inline)\b[^;{}()]*?\b([A-Za-z_]\w*)\s*(?:[;={]|\[[^;]*;)")  # static members too
 # Nodes without what is in them: a pattern with children costs four times as long to compile as all of these.
@@ -102,7 +103,8 @@ class Outline(NamedTuple):
     outside of them (`always`); the functions that it `declares`, and those that it defines for other files (`exports`);
     its `classes`, and what each is derived from (`bases`). `alone` are the functions of which a program has no second
     definition (C++17, 6.2 [basic.def.odr]), each with the words it is written in; `renames` are names of macros and
-    types that stand for something else.
+    types that stand for something else. `variables` are those that live as long as the program, and the functions that
+    `keep` something from call to call.
     """
 
     uses: dict[bytes, set[bytes]]
@@ -113,6 +115,8 @@ class Outline(NamedTuple):
     bases: dict[bytes, set[bytes]]
     alone: dict[bytes, set[bytes]]
     renames: set[bytes]
+    variables: set[bytes]
+    keep: set[bytes]
 
     def offers(self, source: Outline) -> Iterator[Name]:
         """The functions that this header declares and a source defines."""
@@ -146,12 +150,12 @@ class Outlines:
 
     def outline(self, path: str) -> Outline:
         if path not in self._outlines:
-            uses, always, declares, exports, classes, bases, alone, renames = self._of_file(
+            uses, always, declares, exports, classes, bases, alone, *names_of = self._of_file(
                 "outline", path, _outline_of
             )
             names = {Name(*each) for each in declares}, {Name(*each) for each in exports}
             used, derived, once = ({name: set(words) for name, words in each} for each in (uses, bases, alone))
-            self._outlines[path] = Outline(used, set(always), *names, set(classes), derived, once, set(renames))
+            self._outlines[path] = Outline(used, set(always), *names, set(classes), derived, once, *map(set, names_of))
         return self._outlines[path]
 
     def concluded(self, question: object, conclude: Callable[[], Any]) -> Any:
@@ -288,6 +292,8 @@ def _outline_of(data: bytes) -> Any:
     bases: dict[bytes, set[bytes]] = {}
     alone: dict[bytes, set[bytes]] = {}
     renames: set[bytes] = set()
+    variables: set[bytes] = set()
+    keep: set[bytes] = set()
     shared: set[bytes] = set()  # functions that are declared to be of the file, or in several
 
     def words_of(node: tree_sitter.Node) -> list[bytes]:
@@ -312,6 +318,8 @@ def _outline_of(data: bytes) -> Any:
             *scopes, last = _names(data, start, stop)
             around = [cls for cls in classes if cls[0] < start < cls[1]]
             words = words_of(node)
+            if _STATIC.search(data, body.start_byte, body.end_byte) is not None:
+                keep.update(WORD.findall(data, start, stop))
             if not last.startswith(b"operator"):
                 uses.setdefault(last, set()).update(words)
             elif scope := max(around)[2] if around else b"".join(scopes[-1:]):
@@ -359,12 +367,18 @@ def _outline_of(data: bytes) -> Any:
     for function in parts.functions:
         name = _names(function, 0, function.find(b"("))[-1]
         uses.setdefault(name, set()).update(WORD.findall(function))
+        if _STATIC.search(function) is not None:
+            keep.add(name)
     statements = [
         child
         for node in captures.get("scope", ())
         for child in node.named_children
         if child.type == "expression_statement"  # `REGISTER("f", f);`
     ]
+    for node in values:
+        variables.update(name for one in _variables_of(node) for name in words_of(one)[-1:])
+        if node.type == "ERROR":
+            variables.update(name for text in parts.outside for name in _PERHAPS.findall(text))
     for one in (*(one for node in values for one in _given(node)), *statements):
         for text in parts.outside:
             always.update(WORD.findall(text, one.start_byte, one.end_byte))
@@ -375,7 +389,16 @@ def _outline_of(data: bytes) -> Any:
         sorted((name, sorted(words)) for name, words in found.items()) for found in (uses, bases, alone)
     )
     own = sorted({name for _, _, name in classes})
-    return used, sorted(always), sorted(declares), sorted(exports), own, derived, once, sorted(renames)
+    return (
+        used,
+        sorted(always),
+        sorted(declares),
+        sorted(exports),
+        own,
+        derived,
+        once,
+        *map(sorted, (renames, variables, keep)),
+    )
 
 
 def _signature(definition: tree_sitter.Node, data: bytes, start: int) -> bytes:
@@ -439,6 +462,38 @@ def _given(node: tree_sitter.Node) -> Iterable[tree_sitter.Node]:
         return node.children_by_field_name("value")
     declarators = node.children_by_field_name("declarator")
     return node.children_by_field_name("type") if any(map(_is_object, declarators)) else ()
+
+
+def _variables_of(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
+    """The names of what a declaration outside of functions declares, but functions and constants."""
+    kind = node.child_by_field_name("type")
+    if node.type != "declaration" or kind is None:
+        return
+    constant = kind.type == "primitive_type" and any(child.text in (b"const", b"constexpr") for child in node.children)
+    for declarator in node.children_by_field_name("declarator"):
+        inner: tree_sitter.Node | None = declarator
+        through: set[str] = set()
+        while inner is not None and inner.type not in ("identifier", "qualified_identifier"):
+            through.add(inner.type)
+            if inner.type == "function_declarator" and not _may_be_arguments(inner, kind):
+                through.add("function")
+            inner = inner.child_by_field_name("declarator") or next(iter(inner.named_children), None)
+        is_function = "function" in through and through.isdisjoint(("parenthesized_declarator",))
+        if inner is not None and not is_function and not (constant and "pointer_declarator" not in through):
+            yield inner
+
+
+def _may_be_arguments(declarator: tree_sitter.Node, kind: tree_sitter.Node) -> bool:
+    """Whether `T f(a, b)` may declare an object: then each of these is a name."""
+    parameters = declarator.child_by_field_name("parameters")
+    given = parameters.named_children if parameters is not None else []
+    return (
+        kind.type != "primitive_type"
+        and any(given)
+        and not any(
+            one.child_by_field_name("declarator") is not None or one.type != "parameter_declaration" for one in given
+        )
+    )
 
 
 def _is_object(declarator: tree_sitter.Node) -> bool:

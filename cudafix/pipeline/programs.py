@@ -8,6 +8,7 @@ text: a name too many makes a program larger, and a name too few leaves a call t
 from __future__ import annotations
 
 import os
+import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
@@ -31,6 +32,7 @@ MOST_CHOICES = 8
 be more, none of these sources is in the program: what it calls of them is unknown."""
 _REPLACED = (b"operatornew", b"operatordelete")
 """What a program may replace for all of its files (C++17, 20.5.4.6 [replacement.functions])."""
+_OF_DEVICE = re.compile(rb"cu(?:da|[A-Z]|[a-z]+[A-Z_])|__global__$")
 _ATTRIBUTES = frozenset((b"__attribute__", b"__attribute", b"gnu"))
 _RUNS = frozenset((b"constructor", b"__constructor__", b"destructor", b"__destructor__"))
 _SECTIONS = frozenset((b"section", b"__section__"))
@@ -413,12 +415,30 @@ class _Linker:
         found: dict[str, None] = {}
         beside = self._beside[os.path.dirname(start)] if self._tree.files.facts(start).main else ()
         for source in dict.fromkeys((*beside, *(source for path in files for source in self._sources_for(path)))):
-            if source not in files and self._runs_by_itself(source, classes, named, defined):
+            if source not in files and self._runs_by_itself(source, files, classes, named, defined):
                 found[source] = None
         return list(found)
 
+    def _leaves_something(self, files: Collection[str], called: AbstractSet[bytes]) -> bool:
+        """Whether anything is another thing after functions of some files have run: memory that nobody else has is not.
+        What has a name that all may use is a variable, something that a function keeps, or the device.
+        """
+        reached = self._reached_in(files, called)
+        outlines = (self._outlines.outline(path) for path in files)
+        if any(
+            not reached.isdisjoint(outline.variables) or not reached.isdisjoint(outline.keep) for outline in outlines
+        ):
+            return True
+        words = (self._outlines.words(path) for path in files if not path.endswith(SOURCES))
+        return any(not reached.isdisjoint(each.shared) for each in words) or any(map(_OF_DEVICE.match, reached))
+
     def _runs_by_itself(
-        self, source: str, classes: AbstractSet[bytes], named: AbstractSet[bytes], defined: AbstractSet[bytes]
+        self,
+        source: str,
+        files: Collection[str],
+        classes: AbstractSet[bytes],
+        named: AbstractSet[bytes],
+        defined: AbstractSet[bytes],
     ) -> bool:
         words = self._outlines.words(source)
         if self._has_attribute_to_run(source):
@@ -434,9 +454,10 @@ class _Linker:
         # a function of the program may store where it likes
         if not self._of_others(source).isdisjoint(named) or not defined <= words.defined:
             reached = self._reached_at_start(source)
-            if not reached.isdisjoint(self._of_others(source) & named) or not reached.isdisjoint(
-                defined - words.defined
-            ):
+            if not reached.isdisjoint(self._of_others(source) & named):
+                return True
+            called = reached & (defined - words.defined)
+            if called and self._leaves_something(files, called):
                 return True
         return not classes.isdisjoint(words.bases) and not classes.isdisjoint(self._bases_at_start(source))
 

@@ -16,6 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cudafix.frontends.cuda.parse.queries import captures
+from cudafix.pipeline.bodies import Parts, blanked, parts_of
 from cudafix.pipeline.cache import Cache, signature
 from cudafix.project import failures
 from cudafix.project.files import SILENT, Files
@@ -23,7 +24,7 @@ from cudafix.project.files import SILENT, Files
 if TYPE_CHECKING:
     import tree_sitter
 
-_WORD = re.compile(rb"\b[A-Za-z_]\w*")  # a function may also be handed over by its name
+WORD = re.compile(rb"\b[A-Za-z_]\w*")  # a function may also be handed over by its name
 # what may stand in front of a parenthesis and is no function: `else if (a) {`, `void __launch_bounds__(256) k() {`
 _NO_FUNCTION = (
     rb"(?!(?:if|for|while|switch|catch|return|constexpr|requires|noexcept|explicit|decltype|typeof|sizeof|alignas|alignof"
@@ -45,6 +46,17 @@ _BASES = re.compile(rb"\b(?:class|struct)\b[^;:{}()=]*:((?:::|[^;:{}()=])+)\{")
 _MEMBER = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:<[^<>]*>\s*)?::\s*(?:~|operator\b)")
 _EXTERN = re.compile(rb"\bextern\b[^;{}]*?\b([A-Za-z_]\w*)\s*(?:\[[^;]*|\)\s*\([^;]*)?;")  # `extern void (*hook)(int);`
 _STATIC = re.compile(rb"\bstatic\b")
+SEVERAL = frozenset((b"static", b"template", b"constexpr", b"consteval", b"weak", b"__weak__", b"selectany")) | {
+    b"inline",
+    b"__inline__",
+    b"__inline",
+    b"__forceinline__",
+    b"__forceinline",
+}
+"""Words of functions of which a program may have several definitions."""
+_OF_SEVERAL = re.compile(rb"\b(?:" + b"|".join(sorted(SEVERAL)) + rb")\b|(?i:inline)")
+_PERHAPS = re.compile(rb"([A-Za-z_]\w*)\s*[=;,({\[]")
+_TOKEN = re.compile(rb"\w+|[^\w\s]")
 _SHARED = re.compile(rb"\b(?:static|inline)\b[^;{}()]*?\b([A-Za-z_]\w*)\s*(?:[;={]|\[[^;]*;)")  # static members too
 # Nodes without what is in them: a pattern with children costs four times as long to compile as all of these.
 _QUERY = """
@@ -59,7 +71,7 @@ _QUERY = """
 _TABLE = re.compile(rb"\{[^{}]{4096,}\}")
 _OF_NUMBERS = b"0123456789abcdefABCDEFxXuUlLpP,.+-{} \t\r\n"
 _NAME = re.compile(rb"[\s,{+-][A-Za-z]")
-_VARIABLES = frozenset(("identifier", "array_declarator", "init_declarator"))
+_VARIABLES = frozenset(("identifier", "array_declarator"))
 
 
 _WITHOUT_REFERENCES = 2
@@ -89,7 +101,10 @@ class Words(NamedTuple):
 class Outline(NamedTuple):
     """What a file says about functions: the words that each definition uses, by the function's name, and what is used
     outside of them (`always`); the functions that it `declares`, and those that it defines for other files (`exports`);
-    its `classes`, and what each is derived from (`bases`).
+    its `classes`, and what each is derived from (`bases`). `alone` are the functions of which a program has no second
+    definition (C++17, 6.2 [basic.def.odr]), each with the words it is written in; `renames` are names of macros and
+    types that stand for something else. `variables` are those that live as long as the program, and the functions that
+    `keep` something from call to call.
     """
 
     uses: dict[bytes, set[bytes]]
@@ -98,6 +113,10 @@ class Outline(NamedTuple):
     exports: set[Name]
     classes: set[bytes]
     bases: dict[bytes, set[bytes]]
+    alone: dict[bytes, set[bytes]]
+    renames: set[bytes]
+    variables: set[bytes]
+    keep: set[bytes]
 
     def offers(self, source: Outline) -> Iterator[Name]:
         """The functions that this header declares and a source defines."""
@@ -131,10 +150,12 @@ class Outlines:
 
     def outline(self, path: str) -> Outline:
         if path not in self._outlines:
-            uses, always, declares, exports, classes, bases = self._of_file("outline", path, _outline_of)
+            uses, always, declares, exports, classes, bases, alone, *names_of = self._of_file(
+                "outline", path, _outline_of
+            )
             names = {Name(*each) for each in declares}, {Name(*each) for each in exports}
-            used, derived = ({name: set(words) for name, words in each} for each in (uses, bases))
-            self._outlines[path] = Outline(used, set(always), *names, set(classes), derived)
+            used, derived, once = ({name: set(words) for name, words in each} for each in (uses, bases, alone))
+            self._outlines[path] = Outline(used, set(always), *names, set(classes), derived, once, *map(set, names_of))
         return self._outlines[path]
 
     def concluded(self, question: object, conclude: Callable[[], Any]) -> Any:
@@ -220,13 +241,13 @@ def _emptied(table: re.Match[bytes]) -> bytes:
 def _words_of(data: bytes) -> Any:
     """The fields of `Words`, sorted."""
     code = SILENT.sub(b" ", data)
-    every = frozenset(_WORD.findall(code))
+    every = frozenset(WORD.findall(code))
     variables = sorted(frozenset(_EXTERN.findall(code))) if b"extern" in every else []
     shared = sorted(frozenset(_SHARED.findall(code))) if not every.isdisjoint((b"static", b"inline")) else []
     if b"{" not in data:
         return sorted(every), [], [], variables, shared
     pattern = _DEFINED_INSIDE if b"namespace" in every else _DEFINED
-    bases = {word for clause in _BASES.findall(code) for word in _WORD.findall(clause)}
+    bases = {word for clause in _BASES.findall(code) for word in WORD.findall(clause)}
     return sorted(every), sorted({*pattern.findall(data), *_defined_outside(code)}), sorted(bases), variables, shared
 
 
@@ -269,9 +290,14 @@ def _outline_of(data: bytes) -> Any:
     declares: set[tuple[bytes, bytes]] = set()
     exports: set[tuple[bytes, bytes]] = set()
     bases: dict[bytes, set[bytes]] = {}
+    alone: dict[bytes, set[bytes]] = {}
+    renames: set[bytes] = set()
+    variables: set[bytes] = set()
+    keep: set[bytes] = set()
+    shared: set[bytes] = set()  # functions that are declared to be of the file, or in several
 
     def words_of(node: tree_sitter.Node) -> list[bytes]:
-        return _WORD.findall(data, node.start_byte, node.end_byte)
+        return WORD.findall(data, node.start_byte, node.end_byte)
 
     classes = [
         (node.start_byte, node.end_byte, words_of(named)[0])
@@ -292,6 +318,8 @@ def _outline_of(data: bytes) -> Any:
             *scopes, last = _names(data, start, stop)
             around = [cls for cls in classes if cls[0] < start < cls[1]]
             words = words_of(node)
+            if _STATIC.search(data, body.start_byte, body.end_byte) is not None:
+                keep.update(WORD.findall(data, start, stop))
             if not last.startswith(b"operator"):
                 uses.setdefault(last, set()).update(words)
             elif scope := max(around)[2] if around else b"".join(scopes[-1:]):
@@ -300,6 +328,8 @@ def _outline_of(data: bytes) -> Any:
                 always.update(words)
             if not around and _STATIC.search(data, node.start_byte, start) is None:
                 exports.add((scopes[-1] if scopes else b"", last))
+                if signature := _signature(node, data, start):
+                    alone[signature] = {*WORD.findall(data, node.start_byte, body.start_byte)} - {last}
         if node.start_byte >= end:
             outside.append((end, node.start_byte))
             end = node.end_byte
@@ -311,6 +341,8 @@ def _outline_of(data: bytes) -> Any:
             if start >= first and (last := _names(data, start, stop)[-1]):
                 around = [cls for cls in classes if cls[0] < start < cls[1]]
                 declares.add((max(around)[2] if around else b"", last))
+                if _OF_SEVERAL.search(_DELIMITER.split(data[max(start - 200, 0) : start])[-1]) is not None:
+                    shared.add(last)
     for node in captures.get("macro", ()):
         value = node.child_by_field_name("value") or node.child_by_field_name("type")
         if value is not None:
@@ -318,23 +350,103 @@ def _outline_of(data: bytes) -> Any:
             for one in (*node.children_by_field_name("name"), *node.children_by_field_name("declarator")):
                 for name in words_of(one):
                     uses.setdefault(name, set()).update(words)
+                    renames.add(name)
     for node in captures.get("part", ()):  # made and destroyed with the class
         part = node if node.type == "base_class_clause" else node.child_by_field_name("type")
         around = [cls for cls in classes if cls[0] < node.start_byte < cls[1]]
         if part is not None and around:
             for found in (uses, bases) if part is node else (uses,):
                 found.setdefault(max(around)[2], set()).update(words_of(part))
-    for node in captures.get("value", ()):
-        if any(first <= node.start_byte < behind for first, behind in outside):
-            for one in _given(node):
-                always.update(words_of(one))
-    for node in captures.get("scope", ()):
-        for child in node.named_children:
-            if child.type == "expression_statement":  # `REGISTER("f", f);`
-                always.update(words_of(child))
-    used, derived = (sorted((name, sorted(words)) for name, words in found.items()) for found in (uses, bases))
+    values = [
+        node
+        for node in captures.get("value", ())
+        if any(first <= node.start_byte < behind for first, behind in outside)
+    ]
+    unread = any(node.type == "ERROR" for node in values)
+    parts = parts_of(data) if unread else Parts([], [blanked(data)])
+    for function in parts.functions:
+        name = _names(function, 0, function.find(b"("))[-1]
+        uses.setdefault(name, set()).update(WORD.findall(function))
+        if _STATIC.search(function) is not None:
+            keep.add(name)
+    statements = [
+        child
+        for node in captures.get("scope", ())
+        for child in node.named_children
+        if child.type == "expression_statement"  # `REGISTER("f", f);`
+    ]
+    for node in values:
+        variables.update(name for one in _variables_of(node) for name in words_of(one)[-1:])
+        if node.type == "ERROR":
+            variables.update(name for text in parts.outside for name in _PERHAPS.findall(text))
+    for one in (*(one for node in values for one in _given(node)), *statements):
+        for text in parts.outside:
+            always.update(WORD.findall(text, one.start_byte, one.end_byte))
+    for signature in list(alone):
+        if not shared.isdisjoint(WORD.findall(signature.partition(b"(")[0])[-1:]):
+            del alone[signature]
+    used, derived, once = (
+        sorted((name, sorted(words)) for name, words in found.items()) for found in (uses, bases, alone)
+    )
     own = sorted({name for _, _, name in classes})
-    return used, sorted(always), sorted(declares), sorted(exports), own, derived
+    return (
+        used,
+        sorted(always),
+        sorted(declares),
+        sorted(exports),
+        own,
+        derived,
+        once,
+        *map(sorted, (renames, variables, keep)),
+    )
+
+
+def _signature(definition: tree_sitter.Node, data: bytes, start: int) -> bytes:
+    """The function that is defined, by its namespaces and the types of its parameters; empty if a program may have
+    several definitions of it, or if an `#if` may leave out this one.
+    """
+    kinds = definition.child_by_field_name("declarator")
+    while kinds is not None and kinds.type != "function_declarator":
+        kinds = kinds.child_by_field_name("declarator")
+    body = definition.child_by_field_name("body")
+    head = data[definition.start_byte : start]
+    if kinds is None or body is None or _OF_SEVERAL.search(head) is not None:
+        return b""
+    if b"__device__" in head and b"__host__" not in head:
+        return b""  # each file has its own, unless it is compiled to be linked with others
+    named, parameters = kinds.child_by_field_name("declarator"), kinds.child_by_field_name("parameters")
+    if named is None or parameters is None or (named.type == "identifier" and not head.strip()) or kinds.has_error:
+        return b""
+    scopes = [b"".join(data[start : named.end_byte].split())]
+    around = definition.parent
+    while around is not None and around.type != "translation_unit":
+        if around.type == "namespace_definition" and (name := around.child_by_field_name("name")) is not None:
+            scopes.append(data[name.start_byte : name.end_byte])
+        elif around.type not in ("declaration_list", "linkage_specification"):
+            return b""  # a template, an unnamed namespace, a branch of an `#if`, or what could not be read
+        around = around.parent
+    if b"<" in scopes[0] or around is None:
+        return b""
+    types = [_type_of(parameter, data) for parameter in parameters.named_children if parameter.type != "comment"]
+    types = [] if types == [b"void"] else types
+    const = b" const" if b"const" in data[parameters.end_byte : kinds.end_byte] else b""
+    return b"::".join(reversed(scopes)) + b"(" + b",".join(types) + b")" + const
+
+
+def _type_of(parameter: tree_sitter.Node, data: bytes) -> bytes:
+    """The text of a parameter without its name and what it is if nothing is given."""
+    value = parameter.child_by_field_name("default_value")
+    name = parameter.child_by_field_name("declarator")
+    while name is not None and name.type != "identifier":
+        name = name.child_by_field_name("declarator") or next(
+            (child for child in name.named_children if child.type.endswith(("identifier", "declarator"))), None
+        )
+    end = parameter.end_byte if value is None else value.start_byte
+    if name is None:
+        text = data[parameter.start_byte : end]
+    else:
+        text = data[parameter.start_byte : name.start_byte] + b" " + data[name.end_byte : end]
+    return b" ".join(_TOKEN.findall(SILENT.sub(b" ", text).rstrip(b" =\t\r\n")))
 
 
 def _declared(node: tree_sitter.Node) -> tree_sitter.Node | None:
@@ -349,7 +461,47 @@ def _given(node: tree_sitter.Node) -> Iterable[tree_sitter.Node]:
     if node.type == "init_declarator":
         return node.children_by_field_name("value")
     declarators = node.children_by_field_name("declarator")
-    return node.children_by_field_name("type") if any(one.type in _VARIABLES for one in declarators) else ()
+    return node.children_by_field_name("type") if any(map(_is_object, declarators)) else ()
+
+
+def _variables_of(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
+    """The names of what a declaration outside of functions declares, but functions and constants."""
+    kind = node.child_by_field_name("type")
+    if node.type != "declaration" or kind is None:
+        return
+    constant = kind.type == "primitive_type" and any(child.text in (b"const", b"constexpr") for child in node.children)
+    for declarator in node.children_by_field_name("declarator"):
+        inner: tree_sitter.Node | None = declarator
+        through: set[str] = set()
+        while inner is not None and inner.type not in ("identifier", "qualified_identifier"):
+            through.add(inner.type)
+            if inner.type == "function_declarator" and not _may_be_arguments(inner, kind):
+                through.add("function")
+            inner = inner.child_by_field_name("declarator") or next(iter(inner.named_children), None)
+        is_function = "function" in through and through.isdisjoint(("parenthesized_declarator",))
+        if inner is not None and not is_function and not (constant and "pointer_declarator" not in through):
+            yield inner
+
+
+def _may_be_arguments(declarator: tree_sitter.Node, kind: tree_sitter.Node) -> bool:
+    """Whether `T f(a, b)` may declare an object: then each of these is a name."""
+    parameters = declarator.child_by_field_name("parameters")
+    given = parameters.named_children if parameters is not None else []
+    return (
+        kind.type != "primitive_type"
+        and any(given)
+        and not any(
+            one.child_by_field_name("declarator") is not None or one.type != "parameter_declaration" for one in given
+        )
+    )
+
+
+def _is_object(declarator: tree_sitter.Node) -> bool:
+    """Whether what is declared is of the type in front of it, as a pointer to that is not."""
+    if declarator.type == "init_declarator":
+        inner = declarator.child_by_field_name("declarator")
+        return inner is None or inner.type != "pointer_declarator"
+    return declarator.type in _VARIABLES
 
 
 def _qualified(name: tree_sitter.Node) -> tree_sitter.Node:
@@ -364,5 +516,5 @@ def _names(data: bytes, start: int, stop: int) -> list[bytes]:
     text = _ARGUMENTS.sub(b"", data[start:stop])
     operator = _OPERATOR.search(text)
     if operator is None:
-        return _WORD.findall(text) or [b""]
-    return [*_WORD.findall(text[: operator.start()]), b"".join(operator[0].split())]
+        return WORD.findall(text) or [b""]
+    return [*WORD.findall(text[: operator.start()]), b"".join(operator[0].split())]

@@ -8,15 +8,17 @@ text: a name too many makes a program larger, and a name too few leaves a call t
 from __future__ import annotations
 
 import os
+import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from collections.abc import Set as AbstractSet
+from itertools import groupby
 from typing import NamedTuple
 
 from cudafix.ir.link import SOURCES
 from cudafix.pipeline.cache import Cache
-from cudafix.pipeline.outlines import Name, Outline, Outlines
+from cudafix.pipeline.outlines import SEVERAL, WORD, Name, Outline, Outlines
 from cudafix.pipeline.tree import Tree
 from cudafix.project import prefilter
 from cudafix.project.including import shared_folders
@@ -25,8 +27,12 @@ MOST_FILES = 200
 """Files of one program. A program that links more of them is proved without the sources of other folders."""
 MOST_TOGETHER = 1_000
 """Files of all programs that are decided together, each counted in every program that has it."""
+MOST_CHOICES = 8
+"""Programs that begin with one file and differ in which of several sources define the same function. Where they would
+be more, none of these sources is in the program: what it calls of them is unknown."""
 _REPLACED = (b"operatornew", b"operatordelete")
 """What a program may replace for all of its files (C++17, 20.5.4.6 [replacement.functions])."""
+_OF_DEVICE = re.compile(rb"cu(?:da|[A-Z]|[a-z]+[A-Z_])|__global__$")
 _ATTRIBUTES = frozenset((b"__attribute__", b"__attribute", b"gnu"))
 _RUNS = frozenset((b"constructor", b"__constructor__", b"destructor", b"__destructor__"))
 _SECTIONS = frozenset((b"section", b"__section__"))
@@ -102,22 +108,32 @@ def _linked(tree: Tree, candidates: set[str], outlines: Outlines) -> list[list[s
     linker = _Linker(tree, candidates, outlines)
     programs: list[list[str]] = []
     for main in linker.mains:
-        program = linker.program(main)
-        if not candidates.isdisjoint(program):
-            programs.append(program)
-            covered.update(program)
+        for program in linker.programs(main):
+            if not candidates.isdisjoint(program):
+                programs.append(program)
+                covered.update(program)
     sources = sorted(path for path in candidates if path.endswith(SOURCES))
     headers = sorted(path for path in candidates if not path.endswith(SOURCES))
     clients = (source for path in headers for source in linker.including(path))  # work with what it offers
     for path in dict.fromkeys((*sources, *clients)):
         if path not in covered:
-            programs.append(linker.program(path))
-            covered.update(programs[-1])
+            programs += linker.programs(path)
+            covered.update(*programs)
     for path in headers:
         if path not in covered:
-            programs.append(linker.program(path))
+            programs += linker.programs(path)
             covered.add(path)
     return programs
+
+
+class _Growth(NamedTuple):
+    """The `files` of a program so far, the `fresh` ones whose headers are not there yet, and those that it goes
+    `without`, because it has others.
+    """
+
+    files: dict[str, None]
+    fresh: list[str]
+    without: frozenset[str]
 
 
 class _Linker:
@@ -142,6 +158,7 @@ class _Linker:
         self._without_main: list[str] = []
         self._parts_of: dict[str, list[str]] = {}
         self._of_one: dict[str, bool] = {}
+        self._excluding: dict[tuple[str, str], bool] = {}
         mains: list[str] = []
         for path in tree.files:
             for _, header in tree.includes_of(path):
@@ -204,33 +221,106 @@ class _Linker:
         found.remove(header)
         return sorted(path for path in found if path.endswith(SOURCES) and not self._tree.files.facts(path).main)
 
-    def program(self, start: str) -> list[str]:
-        """A file with its headers, and the other sources that define what it calls.
+    def programs(self, start: str) -> list[list[str]]:
+        """A file with its headers, and the other sources that define what it calls: of sources that define the same
+        function one, so there are several programs where it may be any of them.
 
         Those of other folders are left out where they would be too many: calls into a large library are unknown then.
         """
         for uncalled in (True, False):
-            files = self._grown(start, everywhere=True, uncalled=uncalled)
-            if len(files) <= MOST_FILES:
-                return files
+            programs = self._grown(start, everywhere=True, uncalled=uncalled)
+            if all(len(files) <= MOST_FILES for files in programs):
+                return programs
         return self._grown(start, everywhere=False, uncalled=False)
 
-    def _grown(self, start: str, everywhere: bool, uncalled: bool) -> list[str]:
-        files: dict[str, None] = {}
-        used: set[bytes] = set()
-        fresh = [start]
-        while fresh:
-            added = [p for path in fresh for p in (path, *self._tree.included(path)) if p not in files]
-            files.update(dict.fromkeys(added))
-            linked: list[str] = []
+    def _grown(self, start: str, everywhere: bool, uncalled: bool) -> list[list[str]]:
+        programs: list[list[str]] = []
+        left: list[_Growth] = [_Growth({}, [start], frozenset())]
+        while left:
+            files, fresh, without = left.pop()
+            files.update(dict.fromkeys(p for path in fresh for p in (path, *self._tree.included(path))))
+            linked, running = list[str](), list[str]()
             if everywhere and len(files) <= MOST_FILES:
-                linked = [*self._linked(files, start), *(self._run_without_calls(files, start) if uncalled else ())]
+                linked = self._linked(files, start)
+                running = self._run_without_calls(files, start) if uncalled else []
             beside: Iterable[str] = ()
             if self._beside[os.path.dirname(start)] and self._tree.files.facts(start).main:
-                used.update(*(self._outlines.words(p).all for p in added))
+                used = set[bytes]().union(*(self._outlines.words(p).all for p in files))
                 beside = self._beside_it(start, files, used, everywhere)
-            fresh = [p for p in dict.fromkeys((*beside, *linked)) if p not in files]
-        return list(files)
+            called = [p for p in dict.fromkeys((*beside, *linked)) if p not in files and p not in without]
+            running = [p for p in running if p not in files and p not in without and p not in called]
+            if not called and not running:
+                programs.append(list(files))
+                continue
+            most = MOST_CHOICES - len(programs) - len(left)
+            for choice in self._choices(called, running, files, start, most):
+                others = without.union(called, running).difference(choice)
+                left.append(_Growth(dict(files), choice, others))
+        return programs
+
+    def _is_contested(self, source: str, files: Collection[str]) -> bool:
+        """Whether files may call a function that this source defines, and another one that is linked in place of it."""
+        names = {WORD.findall(function.partition(b"(")[0])[-1] for function in self._outlines.outline(source).alone}
+        names &= set[bytes]().union(*(self._outlines.words(path).all for path in files))
+        others = self._defining(self._without_main, names) if names else ()
+        return any(self._exclude(source, other) for other in others)
+
+    def _choices(
+        self, called: Collection[str], running: Collection[str], files: Collection[str], start: str, most: int
+    ) -> list[list[str]]:
+        """What a program may have of sources that define what it calls, and of those that run without that, as one
+        source defines a function: not what excludes a source that it has, of others that are called the nearest to its
+        first file, of these any that go together.
+        """
+        here = [path for path in files if path.endswith(SOURCES)]
+        kept = [path for path in running if not any(self._exclude(path, other) for other in here)]
+        for _, paths in groupby(sorted(called, key=lambda p: _distance(p, start)), key=lambda p: _distance(p, start)):
+            nearest = [path for path in paths if not any(self._exclude(path, other) for other in here)]
+            here += nearest
+            kept += nearest
+        kept.sort(key=[*called, *running].index)
+        choices: list[frozenset[str]] = [frozenset()]
+        for path in kept:
+            excluded = frozenset(other for other in kept if self._exclude(path, other))
+            apart = [choice for choice in choices if not excluded.isdisjoint(choice)]
+            choices = [choice - excluded | {path} for choice in choices]
+            if apart:
+                choices = [one for one in (*apart, *choices) if not any(one < other for other in (*apart, *choices))]
+            choices = list(dict.fromkeys(choices))
+            if len(choices) > most:
+                break
+        for path in running:
+            if len(choices) <= most and self._is_contested(path, files):
+                choices = list(dict.fromkeys(one for choice in choices for one in (choice, choice - {path})))
+        if len(choices) > most:
+            return [[p for p in called if p in kept and not any(self._exclude(p, other) for other in kept)]]
+        return [[path for path in kept if path in choice] for choice in choices]
+
+    def _exclude(self, path: str, other: str) -> bool:
+        """Whether two sources define the same function, so that no program has both (C++17, 6.2 [basic.def.odr])."""
+        key = (path, other) if path < other else (other, path)
+        if key not in self._excluding:
+            self._excluding[key] = path != other and self._define_the_same(path, other)
+        return self._excluding[key]
+
+    def _define_the_same(self, path: str, other: str) -> bool:
+        one, two = self._outlines.outline(path).alone, self._outlines.outline(other).alone
+        common = one.keys() & two.keys()
+        if not common or path in self._tree.included(other) or other in self._tree.included(path):
+            return False
+        of_one, of_two = ({each, *self._tree.included(each)} for each in (path, other))
+        own = set[bytes]().union(*(self._outlines.outline(file).renames for file in of_one ^ of_two))
+        shared = [self._outlines.outline(file) for file in of_one & of_two]
+        for function in common:
+            words = one[function] | two[function] | {*WORD.findall(function.partition(b"(")[2])}
+            fresh = words
+            while fresh:  # a macro may say `inline`, and a name may stand for another type in each source
+                known = (outline.uses[name] for outline in shared for name in fresh & outline.renames)
+                fresh = set[bytes]().union(*known) - words
+                words = words | fresh
+            if own.isdisjoint(words) and words.isdisjoint(SEVERAL):
+                return True
+        return False
 
     def _beside_it(
         self, start: str, files: Collection[str], used: AbstractSet[bytes], everywhere: bool
@@ -325,12 +415,30 @@ class _Linker:
         found: dict[str, None] = {}
         beside = self._beside[os.path.dirname(start)] if self._tree.files.facts(start).main else ()
         for source in dict.fromkeys((*beside, *(source for path in files for source in self._sources_for(path)))):
-            if source not in files and self._runs_by_itself(source, classes, named, defined):
+            if source not in files and self._runs_by_itself(source, files, classes, named, defined):
                 found[source] = None
         return list(found)
 
+    def _leaves_something(self, files: Collection[str], called: AbstractSet[bytes]) -> bool:
+        """Whether anything is another thing after functions of some files have run: memory that nobody else has is not.
+        What has a name that all may use is a variable, something that a function keeps, or the device.
+        """
+        reached = self._reached_in(files, called)
+        outlines = (self._outlines.outline(path) for path in files)
+        if any(
+            not reached.isdisjoint(outline.variables) or not reached.isdisjoint(outline.keep) for outline in outlines
+        ):
+            return True
+        words = (self._outlines.words(path) for path in files if not path.endswith(SOURCES))
+        return any(not reached.isdisjoint(each.shared) for each in words) or any(map(_OF_DEVICE.match, reached))
+
     def _runs_by_itself(
-        self, source: str, classes: AbstractSet[bytes], named: AbstractSet[bytes], defined: AbstractSet[bytes]
+        self,
+        source: str,
+        files: Collection[str],
+        classes: AbstractSet[bytes],
+        named: AbstractSet[bytes],
+        defined: AbstractSet[bytes],
     ) -> bool:
         words = self._outlines.words(source)
         if self._has_attribute_to_run(source):
@@ -346,9 +454,10 @@ class _Linker:
         # a function of the program may store where it likes
         if not self._of_others(source).isdisjoint(named) or not defined <= words.defined:
             reached = self._reached_at_start(source)
-            if not reached.isdisjoint(self._of_others(source) & named) or not reached.isdisjoint(
-                defined - words.defined
-            ):
+            if not reached.isdisjoint(self._of_others(source) & named):
+                return True
+            called = reached & (defined - words.defined)
+            if called and self._leaves_something(files, called):
                 return True
         return not classes.isdisjoint(words.bases) and not classes.isdisjoint(self._bases_at_start(source))
 
@@ -467,8 +576,12 @@ def _nearest(sources: Collection[str], start: str) -> Collection[str]:
     """
     if len(sources) == 1:
         return sources
-    ranked = sorted(((-shared_folders(path, start), path.count(os.sep)), path) for path in sources)
+    ranked = sorted((_distance(path, start), path) for path in sources)
     return [path for rank, path in ranked if rank == ranked[0][0]]
+
+
+def _distance(source: str, start: str) -> tuple[int, int]:
+    return -shared_folders(source, start), source.count(os.sep)
 
 
 def _united(programs: list[list[str]], candidates: set[str]) -> list[list[list[str]]]:

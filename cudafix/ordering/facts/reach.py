@@ -294,6 +294,15 @@ class Reach:
         """Whether a statement of a block, in a method of `cls`, reaches the device, through calls too."""
         return any(self._reaches_device(s, cls) for s in walk(block))
 
+    def moves_memory_in(self, block: ir.Block, cls: str | None) -> bool:
+        """Whether a statement of a block, in a method of `cls`, allocates or frees memory, through calls too."""
+        moving = self.program.reaching("memory that comes or goes", self._moves_memory)
+        called = (f for s in walk(block) if isinstance(s, ir.Call) for f in self.program.reached_by(s, cls))
+        return any(map(self._moves_memory, walk(block))) or any(id(f) in moving for f in called)
+
+    def _moves_memory(self, stmt: ir.Stmt) -> bool:
+        return isinstance(stmt, ir.Unknown) or any(self._has_effect(stmt, one) for one in (Effect.ALLOC, Effect.FREE))
+
     def _reaches_device(self, stmt: ir.Stmt, cls: str | None) -> bool:
         if isinstance(stmt, ir.Call) and any(map(self.works_on_device, self.program.reached_by(stmt, cls))):
             return True

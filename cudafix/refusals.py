@@ -290,8 +290,9 @@ REFUSALS: dict[str, Page] = {
     "allocation_is_timed": Page(
         "the program times the allocation itself",
         "Memory that is allocated between two looks at a clock and never used is there to be timed: the program "
-        "compares `cudaMalloc` with something else, a pool for example. With `cudaMallocAsync` it would print the time "
-        "of another function.",
+        "compares `cudaMalloc` with something else, a pool for example. So does one that allocates, works and frees "
+        "in one timed section, and does the same work with stream-ordered memory in another. With `cudaMallocAsync` it "
+        "would print the time of another function.",
         "Nothing needs to be done.",
     ),
     "torch_memory": Page(

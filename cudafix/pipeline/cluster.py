@@ -337,27 +337,16 @@ class Cluster:
         header = None
         if self.config.pool_setup is not None and not self.config.is_too_old:
             header = Header(self.tree, self.config.pool_setup, self.programs, self.tables)
-        rewriter = self._rewriter(survey, header)
-        if plan.shares_events() and self._validate(rewriter.edits(plan), outcomes, plan.overlay()) is not None:
-            plan.make_events_in_rounds()  # an event that goes from round to round is more than its text can show
-            rewriter = self._rewriter(survey, header)
         faults, mended = self._defects(survey)
         if self.wrapping.falls_back:  # a call of the runtime fails where there are no pools
             faults = [f if all(b"Async" not in e.text for e in f.edits) else replace(f, edits=()) for f in faults]
         completed = self._completions(survey, mended) if not self.wrapping.falls_back else []
-        edits = [*rewriter.edits(plan), *(e for f in (*faults, *completed) for e in f.edits)]
-        if rewriter.unset and not self._go_together(edits, rewriter.unset, outcomes, plan.overlay()):
-            rewriter.unset = []  # what is slow as it stands keeps no pair from moving
-        refused = None
-        if closed := sorted({edit.path for edit in edits if not self._is_given(edit.path)}):
-            text = f"`{closed[0]}` would have to change with it and was not given"
-            refused = Refused("site_not_editable", text, unlock=f"Add `{closed[0]}` to the paths.")
-            if shared := next((path for path in closed if path in self.shared), None):
-                refused = Refused("budget", shared_words(shared))
-        elif edits and (reason := self._validate(edits, outcomes, plan.overlay())) is not None:
-            refused = Refused("own_edit_failed", f"the rewritten text could not be proved again: {reason}")
-        elif edits and self.either and not self._holds_per_thread(edits, plan):
-            refused = Refused("mixed_default_streams", UNKNOWN_DEFAULT)
+        rewriter = self._rewriter(survey, header)
+        refused = self._refuses_edits(plan, rewriter, [*faults, *completed], outcomes)
+        if refused is not None and refused.name == "own_edit_failed" and plan.shares_events():
+            plan.make_events_in_rounds()  # an event that goes from round to round is more than its text can show
+            rewriter = self._rewriter(survey, header)
+            refused = self._refuses_edits(plan, rewriter, [*faults, *completed], outcomes)
         if refused is not None:
             for group in plan.moving():
                 group.refused = refused
@@ -372,6 +361,24 @@ class Cluster:
         report = replace(report, in_one_function=in_one_function(self._functions(), survey))
         surveyed = [numbers[id(view)] for view in self.views]
         return report, scenes(report, plan, survey, surveyed, mended, self.tables, per_thread=self.per_thread)
+
+    def _refuses_edits(
+        self, plan: Plan, rewriter: Rewriter, others: Sequence[Finding], outcomes: Sequence[Outcome]
+    ) -> Refused | None:
+        """Why the edits of a plan, with those of other findings, are not to be written; None where they are proved."""
+        edits = [*rewriter.edits(plan), *(e for f in others for e in f.edits)]
+        if rewriter.unset and not self._go_together(edits, rewriter.unset, outcomes, plan.overlay()):
+            rewriter.unset = []  # what is slow as it stands keeps no pair from moving
+        if closed := sorted({edit.path for edit in edits if not self._is_given(edit.path)}):
+            text = f"`{closed[0]}` would have to change with it and was not given"
+            if shared := next((path for path in closed if path in self.shared), None):
+                return Refused("budget", shared_words(shared))
+            return Refused("site_not_editable", text, unlock=f"Add `{closed[0]}` to the paths.")
+        if edits and (reason := self._validate(edits, outcomes, plan.overlay())) is not None:
+            return Refused("own_edit_failed", f"the rewritten text could not be proved again: {reason}")
+        if edits and self.either and not self._holds_per_thread(edits, plan):
+            return Refused("mixed_default_streams", UNKNOWN_DEFAULT)
+        return None
 
     def _with_lost(self, report: Report) -> Report:
         """A report with the allocations that no function has (`Module.lost`): only a candidate has any."""

@@ -6,15 +6,18 @@ bound counts as the same if it is the same number, or the same variable that is 
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from cudafix import ir
 from cudafix.ir import blocks_of
 from cudafix.ir.link import Program, last
 from cudafix.ordering.facts.plain import may_lead
 
+_HANDLES = re.compile(r"\b(?:cudaStream_t|cudaEvent_t|CUstream|CUevent)\b")
+_NUMBER = re.compile(r"0|[1-9][0-9]*")  # no octal literal (C++17, 5.13.2 [lex.icon])
 _ASSIGN_ANY = frozenset(("builtins.setattr", "builtins.vars", "builtins.exec"))
 
 
@@ -35,10 +38,15 @@ def lists_of(loop: ir.Loop) -> list[ir.Expr]:
     return [one.base for one in sizes if isinstance(one, ir.Deref)]
 
 
+def numbered(bounds: str) -> range:
+    """The indices of a range, as far as its text says them; none where it does not."""
+    low, _, high = bounds.partition(":")
+    return range(int(low), int(high)) if _NUMBER.fullmatch(low) and _NUMBER.fullmatch(high) else range(0)
+
+
 def has_a_round(bounds: str) -> bool:
     """Whether a loop over a range runs at least once, for all that its text says."""
-    low, _, high = bounds.partition(":")
-    return low.isdigit() and high.isdigit() and int(low) < int(high)
+    return len(numbered(bounds)) > 0
 
 
 def picks(loop: ir.Loop) -> bool:
@@ -53,6 +61,75 @@ def picked_from(loop: ir.Loop) -> Iterator[ir.Expr]:
             for one in ir.variables(expr):
                 if isinstance(one, ir.Index) and loop.index in set(ir.variables(one.index)):
                     yield one.base
+
+
+def told_apart(program: Program, moves_memory: Callable[[ir.Block, str | None], bool]) -> frozenset[str]:
+    """The names of the arrays of streams and events whose elements are told apart by number: from which something is
+    picked by a number, beside loops, so that no generic round knows it. No loop, and no call, has other arrays beside
+    them, whose elements belong to theirs, and no loop over them moves memory: its streams are those of each round.
+    """
+    return program.kept("told apart", lambda: _told_apart(program, moves_memory))
+
+
+def _told_apart(program: Program, moves_memory: Callable[[ir.Block, str | None], bool]) -> frozenset[str]:
+    beside: dict[str, set[str]] = {}
+    found: set[str] = set()
+    handles: set[str] = set()
+    others: set[str] = set()
+
+    def meet(names: Iterable[str]) -> None:
+        for name in (alike := frozenset(names)):
+            beside.setdefault(name, set()).update(alike)
+
+    for function in program.functions():
+        for stmt in ir.walk(function.body):
+            if isinstance(stmt, ir.Loop) and stmt.index is not None:
+                arrays = list(picked_from(stmt))
+                meet(map(array_name, arrays))
+                handles.update(array_name(one) for one in arrays if _of_handles(program, function, one))
+                if arrays and moves_memory(stmt.body, function.cls):
+                    others.update(map(array_name, arrays))
+                continue
+            for one in (one for expr in ir.values_in(stmt) for one in ir.variables(expr)):
+                match one:
+                    case ir.Index(base, ir.Const(text)) if _NUMBER.fullmatch(text):
+                        found |= {array_name(base)} if _of_handles(program, function, base) else set()
+    found &= handles
+    for function in program.functions() if found else ():
+        for call in (s for s in ir.walk(function.body) if isinstance(s, ir.Call)):
+            for called in program.resolve(call.callee, len(call.args), call.span.path, function.cls):
+                for param, arg in zip(called.params, call.args, strict=False):
+                    if "*" in param.type or "[" in param.type or param.by_reference:
+                        meet({param.name, array_name(arg)})
+    told: set[str] = set()
+    for name in found:
+        together, queue = {name}, [name]
+        while queue:
+            fresh = beside.get(queue.pop(), set()) - together
+            together |= fresh
+            queue += fresh
+        if together <= handles - others:
+            told |= together
+    return frozenset(told)
+
+
+def array_name(place: ir.Expr) -> str:
+    """The name of an array, whatever the object that it is a part of; nothing for what has no name."""
+    while isinstance(place, ir.Addr | ir.Deref | ir.Offset):
+        place = place.base
+    return last(place.name.split("@")[0]) if isinstance(place, ir.Var | ir.Field) else ""
+
+
+def _of_handles(program: Program, function: ir.Function, array: ir.Expr) -> bool:
+    """Whether an array has streams or events."""
+    if isinstance(array, ir.Field):
+        return any(map(_HANDLES.search, program.types_of_members().get(array.name, ())))
+    if not isinstance(array, ir.Var):
+        return False
+    if array.name in function.types:
+        return _HANDLES.search(function.types[array.name]) is not None
+    named = (one for module in program.modules for one in module.globals if last(one.name) == last(array.name))
+    return any(_HANDLES.search(one.type) for one in named)
 
 
 def elements_of_rounds(function: ir.Function) -> dict[str, tuple[ir.Expr, ...]]:

@@ -101,26 +101,6 @@ class Reach:
         return api is not None and api.effect is Effect.EXTERNAL and api.why is not None and "thread" in api.why
 
     @cached_property
-    def timed_alone(self) -> frozenset[int]:
-        """The allocations (by `id`) between two looks at a clock, or two events, with no work on the device between."""
-        found: set[int] = set()
-        for function in self.program.functions():
-            since: list[int] | None = None
-            for stmt in walk(function.body):
-                api = self.tables.lookup(stmt.callee, len(stmt.args)) if isinstance(stmt, ir.Call) else None
-                effect = api.effect if api is not None else None
-                by_alias = api is None and isinstance(stmt, ir.Call) and stmt.callee.endswith("::now")
-                reads_time = effect is Effect.READ and self.reads_times
-                if by_alias or reads_time or effect in (Effect.CLOCK, Effect.RECORD):
-                    found.update(since or ())
-                    since = []
-                elif since is not None and effect is Effect.ALLOC:
-                    since.append(id(stmt))
-                elif effect is not Effect.FREE and self._reaches_device(stmt, function.cls):
-                    since = None
-        return frozenset(found)
-
-    @cached_property
     def reads_times(self) -> bool:
         """Whether a file that the program reads may tell the time. It tells none where the program opens files by names
         that are written out, all of them ordinary ones, and gets no file from elsewhere.
@@ -168,7 +148,7 @@ class Reach:
         return id(call) in self._of_several_threads
 
     def works_on_device(self, function: ir.Function) -> bool:
-        return id(function) in self.program.reaching("device work", self._is_device_work)
+        return id(function) in self.program.reaching("device work", self.is_device_work)
 
     def leaves_work(self, function: ir.Function) -> bool:
         """Whether a function may leave more on the device than memory, streams and events of its own."""
@@ -295,7 +275,7 @@ class Reach:
 
     def _has_effect(self, stmt: ir.Stmt, effect: Effect) -> bool:
         """Whether a statement is a call of a library on the device with this effect."""
-        if not isinstance(stmt, ir.Call) or not self._is_device_work(stmt):
+        if not isinstance(stmt, ir.Call) or not self.is_device_work(stmt):
             return False
         api = self.tables.lookup(stmt.callee, len(stmt.args))
         return api is not None and api.effect is effect
@@ -303,7 +283,7 @@ class Reach:
     def _leaves_work(self, stmt: ir.Stmt) -> bool:
         if isinstance(stmt, ir.Unknown):
             return self._text_works(stmt, _LEAVES_NOTHING)
-        if not self._is_device_work(stmt) or not isinstance(stmt, ir.Call):
+        if not self.is_device_work(stmt) or not isinstance(stmt, ir.Call):
             return isinstance(stmt, ir.Launch)
         api = self.tables.lookup(stmt.callee, len(stmt.args))
         if api is not None and api.effect is Effect.FREE:
@@ -314,12 +294,21 @@ class Reach:
         """Whether a statement of a block, in a method of `cls`, reaches the device, through calls too."""
         return any(self._reaches_device(s, cls) for s in walk(block))
 
+    def moves_memory_in(self, block: ir.Block, cls: str | None) -> bool:
+        """Whether a statement of a block, in a method of `cls`, allocates or frees memory, through calls too."""
+        moving = self.program.reaching("memory that comes or goes", self._moves_memory)
+        called = (f for s in walk(block) if isinstance(s, ir.Call) for f in self.program.reached_by(s, cls))
+        return any(map(self._moves_memory, walk(block))) or any(id(f) in moving for f in called)
+
+    def _moves_memory(self, stmt: ir.Stmt) -> bool:
+        return isinstance(stmt, ir.Unknown) or any(self._has_effect(stmt, one) for one in (Effect.ALLOC, Effect.FREE))
+
     def _reaches_device(self, stmt: ir.Stmt, cls: str | None) -> bool:
         if isinstance(stmt, ir.Call) and any(map(self.works_on_device, self.program.reached_by(stmt, cls))):
             return True
-        return self._is_device_work(stmt)
+        return self.is_device_work(stmt)
 
-    def _is_device_work(self, stmt: ir.Stmt) -> bool:
+    def is_device_work(self, stmt: ir.Stmt) -> bool:
         if isinstance(stmt, ir.Call):
             if stmt.receiver is not None or self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
                 return False
@@ -347,7 +336,7 @@ class Reach:
             known = self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path)
             if not known and self.tables.lookup(stmt.callee, len(stmt.args)) is None and stmt.callee != "throw":
                 return True
-        return isinstance(stmt, ir.Unknown) or self._is_device_work(stmt)
+        return isinstance(stmt, ir.Unknown) or self.is_device_work(stmt)
 
 
 def runs_on_its_own(api: Api) -> bool:

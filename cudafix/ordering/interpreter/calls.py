@@ -38,6 +38,16 @@ _POINTER = re.compile(r"\*(?:\s*\b(?:const|volatile|__restrict__))*\s*$")
 _CALLS_WHAT_IS_HELD = frozenset(("visit", "apply"))
 MAX_PARTS = 12  # of a part of a part of a variable, in what calls itself
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_UNRELATED = {
+    "cudaStream_t": "stream",
+    "CUstream": "stream",
+    "cudaEvent_t": "event",
+    "CUevent": "event",
+    "float*": "float",
+    "double*": "double",
+    "int*": "int",
+}
+"""Pointers that are never converted to each other, by what they lead to."""
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class)\b|[\s&?]")
 
 
@@ -153,9 +163,24 @@ class Calls(Operations):
     def resolve(self, call: ir.Call, state: State) -> Api | list[tuple[ir.Function, Values]]:
         """What a call reaches: a library function, or the program's own (each with its `this`)."""
         found = self._named_by(call, state)
-        if not isinstance(found, Api) and is_client(self.frame.function):
+        if isinstance(found, Api):
+            return found
+        if is_client(self.frame.function):
             found = [(f, this) for f, this in found if is_meant(f, call)] or found
+        if len(found) > 1 and not self.in_python:
+            found = [(f, this) for f, this in found if self._is_viable(f, call)] or found
         return found
+
+    def _is_viable(self, function: ir.Function, call: ir.Call) -> bool:
+        """Whether the types of the arguments, as far as they are known, can be converted to those of the parameters
+        (C++17, 16.3.2 [over.match.viable] 3): pointers to unrelated types cannot (7.11 [conv.ptr]), and streams and
+        events are such pointers.
+        """
+        for param, arg in zip(function.params, call.args, strict=False):
+            wanted, given = _UNRELATED.get(_plain_type(param.type)), self._type_of_argument(arg)
+            if wanted is not None and _UNRELATED.get(_plain_type(given), wanted) != wanted:
+                return False
+        return True
 
     def _named_by(self, call: ir.Call, state: State) -> Api | list[tuple[ir.Function, Values]]:
         """What a call may reach by the name that it has."""

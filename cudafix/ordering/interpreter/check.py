@@ -18,6 +18,7 @@ from cudafix.models import Tables
 from cudafix.ordering.facts import paths
 from cudafix.ordering.facts.classes import Classes
 from cudafix.ordering.facts.clients import assumption, called, is_client, never_runs, roots
+from cudafix.ordering.facts.timing import Timing
 from cudafix.ordering.interpreter import memory as mem
 from cudafix.ordering.interpreter.effects import Effects
 from cudafix.ordering.interpreter.engine import OutOfBudget, Settled
@@ -131,12 +132,17 @@ def _is_stored_late(engine: Effects) -> None:
 
 
 def _measures(engine: Effects) -> None:
-    """What is allocated between two looks at a clock and never used is there to be timed."""
+    """What is there to be timed: an allocation alone that is never used, or one that is compared with the pool's."""
+    timing = Timing.of(engine.program, engine.reach)
     for site in engine.outcome.allocations.values():
+        call = site.call
+        if id(call) in timing.compared:
+            text = "is timed beside the same work with stream-ordered memory: the program compares the two"
+            engine.obstacle(sum(1 << n for n in site.objects), "allocation_is_timed", text, call.span)
         unused = (n for n in site.objects if not engine.outcome.objects[n].used_by)
-        if id(site.call) in engine.reach.timed_alone and (bits := sum(1 << n for n in unused)):
+        if id(call) in timing.alone and (bits := sum(1 << n for n in unused)):
             text = "is never used: the program measures what the allocation takes"
-            engine.obstacle(bits, "allocation_is_timed", text, site.call.span)
+            engine.obstacle(bits, "allocation_is_timed", text, call.span)
 
 
 @room()

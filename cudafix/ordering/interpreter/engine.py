@@ -63,6 +63,14 @@ class Settled(Exception):
     """What a run is for is settled: nothing that comes can change it."""
 
 
+def _element_of_round(loop: ir.Loop) -> str:
+    """The variable of a range-based `for`, which ends with each round; nothing for other loops."""
+    if loop.index is None or not loop.index.name.startswith(ir.ROUND):
+        return ""
+    made = (s for s in loop.body if isinstance(s, ir.Assign) and loop.index in set(ir.variables(s.value)))
+    return next((s.target.name for s in made if isinstance(s.target, ir.Var)), "")
+
+
 def _goes_round(loop: ir.Loop) -> bool:
     """Whether a loop may have more than one round: not `do { … break; … } while (0)`, which is a block to leave."""
     ends = bool(loop.body) and isinstance(loop.body[-1], ir.Break)
@@ -1114,13 +1122,15 @@ class Engine(Chosen):
         assert isinstance(stmt, ir.Loop)
         if stmt.index is not None and stmt.range is not None:
             is_family = self.is_family(stmt) and self._leads_somewhere(stmt, state)
-            if is_family and (count := self._listed_one_by_one(stmt, state)):
+            if is_family and (rounds := range(self._listed_one_by_one(stmt, state))):
                 start = state.copy()
-                if (done := self._one_by_one(stmt, count, state)) is not None:
+                if (done := self._one_by_one(stmt, rounds, state)) is not None:
                     return done[0]
                 state = start  # a round has changed what there is
             if is_family and not stmt.range.startswith(ir.KEYS) and (bounds := self.range_of(stmt, state)) is not None:
                 if not any(map(ranges.is_size, stmt.bounds)):
+                    if (rounds := self._told_apart(stmt, bounds)) and (done := self._one_by_one(stmt, rounds, state)):
+                        return done[0]
                     return self._family(stmt, bounds, state)
                 if bounds == "0:0" and not stmt.condition:  # of an empty container
                     return state
@@ -1157,6 +1167,14 @@ class Engine(Chosen):
             return True
         return any(mem.leading(self.values(state, ir.Index(one, ir.Opaque(())))) for one in lists)
 
+    def _told_apart(self, loop: ir.Loop, bounds: str) -> range:
+        """The few rounds of a loop in C++ of which none stands for the others; none where one does."""
+        arrays = map(ranges.array_name, ranges.picked_from(loop))
+        if self.in_python or ranges.told_apart(self.program, self.reach.moves_memory_in).isdisjoint(arrays):
+            return range(0)
+        counted = ranges.numbered(bounds)
+        return counted if len(counted) <= _FEW else range(0)
+
     def _listed_one_by_one(self, loop: ir.Loop, state: State) -> int:
         """How many rounds a loop has through lists of Python whose few elements are known one by one; 0 for any other.
         The keys of a dictionary are known if no two of them are the same.
@@ -1177,7 +1195,7 @@ class Engine(Chosen):
             counts.add(count if certain and plain and len(set(texts)) == len(texts) else 0)
         return counts.pop() if len(counts) == 1 else 0
 
-    def _one_by_one(self, loop: ir.Loop, count: int, state: State) -> tuple[State | None] | None:
+    def _one_by_one(self, loop: ir.Loop, rounds: range, state: State) -> tuple[State | None] | None:
         """The rounds of a loop one after the other, each with the elements of its own. None if a round changes how many
         there are.
         """
@@ -1185,20 +1203,25 @@ class Engine(Chosen):
         self.loops += 1
         self.frame.breaks.append(None)
         outer = self.family
+        index = self.root(loop.index.name)
         current: State | None = state
         same = True
-        for number in range(count):
-            same = same and (current is None or self._listed_one_by_one(loop, current) == count)
+        for number in rounds:
+            if self.in_python and current is not None:
+                same = same and self._listed_one_by_one(loop, current) == len(rounds)
             if current is not None and same:
-                current.env.write([(self.root(loop.index.name), ())], frozenset({mem.Number(str(number))}))
-                self.family = (*outer, f"{number} of {count}")
+                current.env.write([(index, ())], frozenset({mem.Number(str(number))}))
+                self.family = (*outer, f"{number} of {len(rounds)}")
                 current = self._round(loop, self.block(loop.condition, current))
         self.family = outer
         if current is not None:
-            current.env.write([(self.root(loop.index.name), ())], frozenset({mem.OTHER}))
+            current.env.write([(index, ())], frozenset({mem.OTHER}))
             targets = (stmt.target for stmt in walk(loop.body) if isinstance(stmt, ir.Assign))
-            inside = (target.name for target in targets if isinstance(target, ir.Var) and "@" in target.name)
-            current.env.forget(map(self.root, inside))  # variables of comprehensions
+            own = (stmt.var for stmt in walk(loop.body) if isinstance(stmt, ir.Declare))
+            inside = {t.name for t in targets if isinstance(t, ir.Var) and "@" in t.name}  # of comprehensions
+            if not self.in_python:
+                inside |= {var.name for var in own} | {_element_of_round(loop)} - {""}
+            current.env.forget(map(self.root, inside))
             current = self.block(loop.condition, current)
         self.loops -= 1
         out = joined(current, self.frame.breaks.pop())

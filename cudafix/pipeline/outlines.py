@@ -377,8 +377,8 @@ def _outline_of(data: bytes) -> Any:
     ]
     for node in values:
         variables.update(name for one in _variables_of(node) for name in words_of(one)[-1:])
-        if node.type == "ERROR":
-            variables.update(name for text in parts.outside for name in _PERHAPS.findall(text))
+    if unread:
+        variables.update(name for text in parts.outside for name in _PERHAPS.findall(text))
     for one in (*(one for node in values for one in _given(node)), *statements):
         for text in parts.outside:
             always.update(WORD.findall(text, one.start_byte, one.end_byte))

@@ -377,8 +377,8 @@ def _outline_of(data: bytes) -> Any:
     ]
     for node in values:
         variables.update(name for one in _variables_of(node) for name in words_of(one)[-1:])
-        if node.type == "ERROR":
-            variables.update(name for text in parts.outside for name in _PERHAPS.findall(text))
+    if unread:
+        variables.update(name for text in parts.outside for name in _PERHAPS.findall(text))
     for one in (*(one for node in values for one in _given(node)), *statements):
         for text in parts.outside:
             always.update(WORD.findall(text, one.start_byte, one.end_byte))
@@ -412,8 +412,8 @@ def _signature(definition: tree_sitter.Node, data: bytes, start: int) -> bytes:
     head = data[definition.start_byte : start]
     if kinds is None or body is None or _OF_SEVERAL.search(head) is not None:
         return b""
-    if b"__device__" in head and b"__host__" not in head:
-        return b""  # each file has its own, unless it is compiled to be linked with others
+    if b"__global__" in head or (b"__device__" in head and b"__host__" not in head):
+        return b""  # each file has its own, unless its code for the device is linked with that of others
     named, parameters = kinds.child_by_field_name("declarator"), kinds.child_by_field_name("parameters")
     if named is None or parameters is None or (named.type == "identifier" and not head.strip()) or kinds.has_error:
         return b""

@@ -27,7 +27,7 @@ MOST_FILES = 200
 """Files of one program. A program that links more of them is proved without the sources of other folders."""
 MOST_TOGETHER = 1_000
 """Files of all programs that are decided together, each counted in every program that has it."""
-MOST_CHOICES = 8
+MOST_CHOICES = 4
 """Programs that begin with one file and differ in which of several sources define the same function. Where they would
 be more, none of these sources is in the program: what it calls of them is unknown."""
 _REPLACED = (b"operatornew", b"operatordelete")
@@ -312,7 +312,7 @@ class _Linker:
         own = set[bytes]().union(*(self._outlines.outline(file).renames for file in of_one ^ of_two))
         shared = [self._outlines.outline(file) for file in of_one & of_two]
         for function in common:
-            words = one[function] | two[function] | {*WORD.findall(function.partition(b"(")[2])}
+            words = one[function] | two[function] | {*WORD.findall(function)}
             fresh = words
             while fresh:  # a macro may say `inline`, and a name may stand for another type in each source
                 known = (outline.uses[name] for outline in shared for name in fresh & outline.renames)

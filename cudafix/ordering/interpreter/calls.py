@@ -104,6 +104,7 @@ class Calls(Operations):
     def __init__(self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool) -> None:
         super().__init__(program, tables, overlay, per_thread)
         self._callers_work: Operation | None = None
+        self.called_back = set[str]()  # functions of libraries that unseen code is calling just now
         self._recursions: dict[int, Recursion] = {}  # by the function (its `id`)
         self._overloads: list[frozenset[int]] = []  # what each call around here may reach, as functions (their `id`)
         self.uncertain: set[int] = set()  # calls (by `id`) that may reach methods which are not seen as well
@@ -941,7 +942,7 @@ class Calls(Operations):
     def run_in_any_order(self, functions: Iterable[ir.Function], values: Values, span: ir.Span, state: State) -> None:
         """Functions may run here, each given any of these values, as often as somebody likes, or not at all: of these
         those that leave no work, and change which object is meant behind them, and those of libraries that are among
-        the values.
+        the values. One that runs already is not run again inside itself: the rounds here run all of them in turn.
         """
         running = {id(frame.function) for frame in self.frames}
         able = [f for f in functions if self._may_change_values(f) and id(f) not in running]
@@ -949,7 +950,7 @@ class Calls(Operations):
             if not self.reach.works_on_device(function):
                 self._comes_back(function, mem.UNKNOWN | values, state)
         able = [f for f in able if self.reach.works_on_device(f) and not self.reach.leaves_work(f)]
-        library = [] if self.in_python else sorted(one.name for one in self._of_libraries(values))
+        library = [] if self.in_python else sorted({one.name for one in self._of_libraries(values)} - self.called_back)
         if not able and not library:
             return
         place = ir.Var(f"{ANY_ELEMENT}{span.start}")
@@ -965,7 +966,11 @@ class Calls(Operations):
                 before.env.write([(self.root(place.name), ())], values)
                 api = self.tables.any_form(one)
                 call = _through_pointer(ir.Unknown("", span), one, (place,) * len(api.roles if api is not None else ()))
-                after = self.call(call, before, In.BOTH)
+                self.called_back.add(one)
+                try:
+                    after = self.call(call, before, In.BOTH)
+                finally:
+                    self.called_back.discard(one)
                 changed |= after is not None and state.join(after)
             if not changed:
                 return

@@ -942,7 +942,7 @@ class Calls(Operations):
     def run_in_any_order(self, functions: Iterable[ir.Function], values: Values, span: ir.Span, state: State) -> None:
         """Functions may run here, each given any of these values, as often as somebody likes, or not at all: of these
         those that leave no work, and change which object is meant behind them, and those of libraries that are among
-        the values. One that runs already is not run again inside itself: the rounds here run all of them in turn.
+        the values. Those of libraries are not run again inside each other: the rounds here run all of them in turn.
         """
         running = {id(frame.function) for frame in self.frames}
         able = [f for f in functions if self._may_change_values(f) and id(f) not in running]
@@ -966,11 +966,11 @@ class Calls(Operations):
                 before.env.write([(self.root(place.name), ())], values)
                 api = self.tables.any_form(one)
                 call = _through_pointer(ir.Unknown("", span), one, (place,) * len(api.roles if api is not None else ()))
-                self.called_back.add(one)
+                self.called_back.update(library)
                 try:
                     after = self.call(call, before, In.BOTH)
                 finally:
-                    self.called_back.discard(one)
+                    self.called_back.difference_update(library)
                 changed |= after is not None and state.join(after)
             if not changed:
                 return

@@ -114,12 +114,13 @@ class Calls(Operations):
     def __init__(self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool) -> None:
         super().__init__(program, tables, overlay, per_thread)
         self._callers_work: Operation | None = None
+        self.called_back = set[str]()  # functions of libraries that unseen code is calling just now
         self._recursions: dict[int, Recursion] = {}  # by the function (its `id`)
         self._overloads: list[frozenset[int]] = []  # what each call around here may reach, as functions (their `id`)
         self.uncertain: set[int] = set()  # calls (by `id`) that may reach methods which are not seen as well
         self._at_the_end: dict[int, ir.Function] = {}  # deleters and guards, by their `id`
         self._held_at_the_end: Values = mem.NOTHING
-        self._closed_under: dict[tuple[tuple[int, ...], Values], State] = {}
+        self._closed_under: dict[tuple[tuple[int, ...], tuple[str, ...], Values], State] = {}
         """Where functions that were given these values have left nothing new, see `run_in_any_order`."""
 
     def _of_its_class(self, call: ir.Call, receiver: ir.Expr, state: State) -> list[tuple[ir.Function, Values]]:
@@ -975,14 +976,14 @@ class Calls(Operations):
     def run_in_any_order(self, functions: Iterable[ir.Function], values: Values, span: ir.Span, state: State) -> None:
         """Functions may run here, each given any of these values, as often as somebody likes, or not at all: of these
         those that leave no work, and change which object is meant behind them, and those of libraries that are among
-        the values.
+        the values. Those of libraries are not run again inside each other: the rounds here run all of them in turn.
         """
         running = {id(frame.function) for frame in self.frames}
         able = [f for f in functions if self._may_change_values(f) and id(f) not in running]
-        library = [] if self.in_python else sorted(one.name for one in self._of_libraries(values))
+        library = [] if self.in_python else sorted({one.name for one in self._of_libraries(values)} - self.called_back)
         if not able and not library:
             return
-        seen = self._closed_under.get(key := (tuple(map(id, able)), values))
+        seen = self._closed_under.get(key := (tuple(map(id, able)), tuple(library), values))
         if seen is not None and seen.is_as(state, self._within_reach_of(able, values, state)):
             return  # they have run from here already, and left what is here
         for function in able:
@@ -1002,7 +1003,11 @@ class Calls(Operations):
                 before.env.write([(self.root(place.name), ())], values)
                 api = self.tables.any_form(one)
                 call = _through_pointer(ir.Unknown("", span), one, (place,) * len(api.roles if api is not None else ()))
-                after = self.call(call, before, In.BOTH)
+                self.called_back.update(library)
+                try:
+                    after = self.call(call, before, In.BOTH)
+                finally:
+                    self.called_back.difference_update(library)
                 changed |= after is not None and state.join(after)
             if not changed:
                 self._closed_under[key] = state.copy()

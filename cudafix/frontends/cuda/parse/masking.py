@@ -84,6 +84,7 @@ def mask(text: bytes, macros: Mapping[str, Macro], like: tuple[bytes, tree_sitte
         for match in _LAMBDA.finditer(text):
             work.qualifiers.append((match.start(1), match[1].decode().strip()))
         text = _LAMBDA.sub(lambda m: b"]" + blank(m[0][1:]), text)
+    text = _apply(text, _only_attributes(text, macros))
     text = _apply(text, _written_types(text, macros))
     text = _apply(text, _known_statements(text, work))
     tree = _PARSER.parse(text) if like is None else _reparse(text, *like)
@@ -99,6 +100,43 @@ def mask(text: bytes, macros: Mapping[str, Macro], like: tuple[bytes, tree_sitte
     if tree.root_node.has_error:
         text, tree = _repair(text, tree, work)
     return Masked(text, tree, tuple(errors(tree)), tuple(work.qualifiers))
+
+
+# none of these runs anything, as `cleanup` does, or changes where an object lives, as `thread` does
+# (GCC manual, "Common Attributes"; Microsoft C++ reference, `__declspec`)
+_HARMLESS = (
+    rb"_*(?:align(?:ed)?|always_inline|noinline|forceinline|unused|used|packed|hot|cold|flatten|deprecated|dllexport|dllimport"
+    rb"|visibility|warn_unused_result|nonnull|format|may_alias)_*\s*(?:%b)?" % ARGUMENTS
+)
+_OF_NO_ORDER = re.compile(
+    rb"(?:__attribute__|__attribute|__declspec)\s*\(\s*\(?\s*%b(?:\s*,\s*%b)*\s*\)?\s*\)|__align__\s*%b"
+    % (_HARMLESS, _HARMLESS, ARGUMENTS)
+)
+
+
+def _is_attribute(macro: Macro, macros: Mapping[str, Macro], depth: int = DEEP) -> bool:
+    """Whether a use of a macro becomes nothing but attributes that say nothing about order, or other such macros."""
+    for one in macro.either or (macro,):
+        body, count = _OF_NO_ORDER.subn(b"", one.body)
+        name = re.match(rb"\s*([A-Za-z_]\w*)\s*(%b)?\s*\Z" % ARGUMENTS, body)
+        inner = macros.get(name[1].decode()) if name is not None and not count and depth else None
+        if not (count and not body.strip()) and (inner is None or not _is_attribute(inner, macros, depth - 1)):
+            return False
+    return bool(macro.either) or not macro.several
+
+
+def _only_attributes(text: bytes, macros: Mapping[str, Macro]) -> list[Edit]:
+    """Uses of macros that are attributes, wherever they stand: `int ALIGNED(64) a[20]`, `float *p UNUSED`."""
+    known = {name.encode(): macro for name, macro in macros.items() if _is_attribute(macro, macros)}
+    edits: list[Edit] = []
+    for match in re.finditer(rb"\b(?:%b)\b" % b"|".join(map(re.escape, known)), text) if known else ():
+        end = match.end()
+        if known[match[0]].params is not None:  # function-like: a name without parentheses is no use of it
+            opening = skip(text, end)
+            if text[opening : opening + 1] != b"(" or (end := closing(text, opening) + 1) == 0:
+                continue
+        edits.append((match.start(), blank(text[match.start() : end])))
+    return edits
 
 
 _OF_A_TYPE = re.compile(rb"[\w:<>, *&]*[\w>][ *&]*")

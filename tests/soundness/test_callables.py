@@ -328,7 +328,7 @@ cufftHandle h; cufftCreate(&h); cufftSetStream(h, other); cufftSetWorkArea(h, d)
 cufftHandle h; cufftPlan1d(&h, 4, CUFFT_C2C, 1); cufftSetStream(h, other); cufftExecC2C(h, (cufftComplex *)d, (cufftComplex *)d, CUFFT_FORWARD);
 cudaGraph_t g; cudaGraphExec_t x; cudaStreamBeginCapture(other, cudaStreamCaptureModeGlobal); run(d, other); cudaStreamEndCapture(other, &g); cudaGraphInstantiate(&x, g, 0); cudaGraphLaunch(x, other);
 cudaGraph_t g; cudaGraphExec_t x; cudaGraphCreate(&g, 0); cudaGraphInstantiate(&x, g, 0); cudaGraphNode_t n; cudaKernelNodeParams p = {}; void *a[] = {&d}; p.kernelParams = a; cudaGraphExecKernelNodeSetParams(x, n, &p); cudaGraphLaunch(x, other);
-cudaStream_t s2[2]; for (auto &s : s2) cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking); run(d, s2[1]);
+cudaStream_t s2[2]; for (auto &s : s2) cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking); run(d, s2[rand() % 2]);
 std::vector<cudaStream_t> s2(2); for (auto &s : s2) cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking); for (auto s : s2) run(d, s);
 cudaStream_t mk() { cudaStream_t s; cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking); return s; } || run(d, mk());
 cudaStream_t mk() { static cudaStream_t s = [] { cudaStream_t t; cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking); return t; }(); return s; } || run(d, mk());

@@ -43,11 +43,8 @@ _UNRELATED = {
     "CUstream": "stream",
     "cudaEvent_t": "event",
     "CUevent": "event",
-    "float*": "float",
-    "double*": "double",
-    "int*": "int",
 }
-"""Pointers that are never converted to each other, by what they lead to."""
+"""Handles that are never converted to each other. Numbers are often named by macros, of which there may be several."""
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class)\b|[\s&?]")
 
 

@@ -405,6 +405,7 @@ class Effects(Allocations):
             streams = self._streams_of_a_policy(call, state)
         op = self.operation("work", call, f"`{call.callee}`", state)
         reads, writes = self.mask(args.reads), self.mask(args.writes)
+        self.used_from(reads | writes, state, call.span)
         if call.callee.startswith("cu") and "::" not in call.callee:
             given = (e for role in ("r", "w", "rw") for e in args.named.get(role, ()))
             for expr in given:
@@ -518,6 +519,7 @@ class Effects(Allocations):
     def launch(self, launch: ir.Launch, state: State) -> State | None:
         self.used(state, launch.stream)
         streams = self.streams(state, launch.stream)
+        given = 0
         if launch.pointer is None:
             kernels = self.program.kernels_named(launch.kernel)
         else:
@@ -526,6 +528,7 @@ class Effects(Allocations):
         for n, arg in enumerate(launch.args):
             values = self.reachable(state, self.whole(state, arg))
             direct = self.mask(self.values(state, arg))
+            given |= direct
             deep = self.mask(values) & ~direct  # reached through memory or a struct: how is not known
             known = [k for k in kernels if n < len(k.params)]
             if known and all("*" in k.params[n].type for k in known):
@@ -539,6 +542,7 @@ class Effects(Allocations):
                 writes |= direct
             reads |= deep
             writes |= deep
+        self.used_from(given, state, launch.span)
         self._stored_by(launch, kernels, state)
         uses, stores, prints = self._used_by(kernels, state)
         reads, writes = reads | uses, writes | stores

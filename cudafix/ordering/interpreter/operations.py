@@ -16,6 +16,19 @@ _SHARED = frozenset(("pinned", "mapped", "managed"))  # memory that both the hos
 class Operations(Engine):
     """Issues operations, and waits."""
 
+    def used_from(self, bits: Bits, state: State, span: ir.Span) -> None:
+        """Work on the current device uses these objects. Those of another one it reaches by peer access, whoever has
+        enabled that, which does not open the memory of a pool (docs/FACTS.md).
+        """
+        if self.others:  # the generic round stands for them
+            return
+        objects = (self.outcome.objects[n] for n in numbers(bits & ~1))
+        devices = {one.number: one.device for one in objects if one.memory == "device"}
+        far = sum(
+            1 << n for n, device in devices.items() if device != state.device and "?" not in (device, state.device)
+        )
+        self.obstacle(far, "peer_access", "is used by work on another device than its own", span)
+
     def issue(
         self,
         op: Operation,

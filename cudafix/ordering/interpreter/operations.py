@@ -23,10 +23,8 @@ class Operations(Engine):
         if self.others:  # the generic round stands for them
             return
         objects = (self.outcome.objects[n] for n in numbers(bits & ~1))
-        devices = {one.number: one.device for one in objects if one.memory == "device"}
-        far = sum(
-            1 << n for n, device in devices.items() if device != state.device and "?" not in (device, state.device)
-        )
+        elsewhere = (one for one in objects if one.memory == "device" and one.device not in ("?", state.device))
+        far = sum(1 << one.number for one in elsewhere) if state.device != "?" else 0
         self.obstacle(far, "peer_access", "is used by work on another device than its own", span)
 
     def issue(

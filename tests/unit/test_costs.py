@@ -13,7 +13,8 @@ from benchmarks import costs
 from cudafix import ir
 from cudafix.ir.link import Program
 from cudafix.models import Tables
-from cudafix.ordering.interpreter import check, engine
+from cudafix.ordering.facts.paths import ANY
+from cudafix.ordering.interpreter import check, engine, memory
 from cudafix.ordering.interpreter.program import Outcome, Overlay
 from cudafix.pipeline import cluster, driver
 from cudafix.pipeline import programs as linking
@@ -373,3 +374,31 @@ def test_a_run_ends_when_all_that_it_may_move_is_refused(
     report = driver.analyze({"main.cu": source.encode()}, Config())
     assert not report.findings
     assert {refusal.name for refusal in report.refusals} == names
+
+
+def test_a_program_that_is_too_large_for_a_reason_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "MAX_STEPS", 100)
+    monkeypatch.setattr(engine, "MAX_COARSE_STEPS", 100)
+    many = "work(0); " * 100
+    files = {"work.h": TWO_PROGRAMS.encode()} | {
+        f"{name}.cu": f'#include "work.h"\nint main() {{ {many}{name * 2}: return 0; }}\n'.encode() for name in "ab"
+    }
+    report = driver.analyze(files, Config())
+    assert not report.problems
+    assert [refusal.name for refusal in report.refusals] == ["budget"]
+
+
+def test_what_is_copied_into_its_own_elements_has_an_end() -> None:
+    env = memory.Environment()
+    row: memory.Root = ("local", "main", "rows")
+    element = (row, (("at", ANY),))
+    env.write([element], frozenset({memory.Ptr(3)}))
+    for _ in range(10):
+        before = env.copy()
+        env.write_parts([element, element], dict(env.under((row, ()))))
+        if not before.join(env):
+            break
+    else:
+        pytest.fail("each copy is deeper")
+    deep = tuple(("at", "7") for _ in range(12))
+    assert memory.Ptr(3) in env.read((row, deep))

@@ -27,6 +27,7 @@ from itertools import chain
 from cudafix.models import nearest
 from cudafix.models.api import HOST_MEMORY, Api, Effect, Prototype, roles_of
 from cudafix.models.rows import UNDOCUMENTED, Table, build, expand
+from cudafix.models.types import is_standard
 
 __all__ = ["TableError", "Tables", "built_in", "load"]
 
@@ -112,9 +113,13 @@ class Tables:
         return next((api for arity in range(_MOST_ARGUMENTS) if (api := self.lookup(name, arity)) is not None), None)
 
     def acts(self, name: str) -> bool:
-        """Whether a row has a free function of this name that does more than compute and print."""
+        """Whether a row has a free function of this name that does more than compute and print. A constructor is none:
+        nobody can take its address (C++17, 15.1 [class.ctor] 10).
+        """
         api = self.any_form(name)
-        return api is not None and api.acts
+        if api is None or (api.source.startswith("C++") and is_standard(name.rpartition("::")[2])):
+            return False
+        return api.acts
 
     def _function(self, name: str, arity: int) -> Api | None:
         plain = _plain(name)

@@ -433,6 +433,13 @@ def test_rows_fit_the_headers_of_the_toolkit(tables: Tables, tmp_path: Path, hea
 def test_the_tables_cost_little_to_import() -> None:
     script = "import sys; import cudafix.models; print(sum(m.startswith('cudafix.models.') for m in sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert int(done.stdout) == 3, (
-        "the vocabulary, the parser, `nearest`: a library's rows are read when it is asked for"
+    assert int(done.stdout) == 4, (
+        "the vocabulary, the parser, `nearest`, `types`: a library's rows are read when it is asked for"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "acts"), [("memcpy", True), ("cudaFree", True), ("std::istream_iterator", False), ("std::abs", False)]
+)
+def test_which_names_are_functions_that_do_more_than_compute(name: str, acts: bool) -> None:
+    assert models.load().acts(name) is acts

@@ -915,7 +915,7 @@ class Calls(Operations):
                 called = self.program.methods("operator()", 0)
                 within = self.reach.within(f for f in called if deduced or last(f.cls or "") == cls)
                 self.unknown(f"`{call.callee}` calls a `{cls}`", (expr,), call, call.span, state, within)
-        given = mem.NOTHING.union(*(self.values(state, expr) for expr in call.given))
+        given = mem.NOTHING.union(*(self.values(state, expr) for expr in call.given if not self.is_number(expr)))
         bound = frozenset(v for v in given if isinstance(v, mem.Handle))  # by `std::bind`, `std::mem_fn`
         functions = [v for v in given | self.reachable(state, bound) if isinstance(v, mem.Function)]
         if last(call.callee) in _CALLS_WHAT_IS_HELD:

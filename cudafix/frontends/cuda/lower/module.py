@@ -28,7 +28,7 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda.lower.context import File, Source
 from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES
-from cudafix.frontends.cuda.lower.statements import Statements, lower_defaults, lower_function
+from cudafix.frontends.cuda.lower.statements import Statements, is_written, lower_defaults, lower_function
 from cudafix.frontends.cuda.parse.source import Parsed
 from cudafix.frontends.cuda.preprocess.directives import scan
 from cudafix.frontends.cuda.preprocess.macros import Macro
@@ -185,7 +185,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     registered = _registered(file, hosts, parsed)
     arguments = {word.decode().rpartition("::")[2] for word in _TEMPLATE_ARGUMENT.findall(text)} & file.hosts.keys()
     at = found.initializers[0][1].start_byte if found.initializers else 0
-    made = _initializers(file, source, at, registered, sorted(arguments))
+    made = _initializers(file, source, at, registered, sorted(arguments), _defining(file, parsed))
     functions += file.functions
     _apply_attributes(functions, parsed)
     functions += made
@@ -404,7 +404,8 @@ _ALLOCATION = re.compile(rb"\bcudaMalloc\s*\(")
 _QUIET = frozenset(
     "lambda_expression identifier init_declarator array_declarator pointer_declarator function_declarator".split()
 )
-_CALLS = re.compile(rb"\(|\bnew\b")
+_CALLS = re.compile(rb"\(|\bnew\b|\w\s*\{")
+_DEFINES = re.compile(rb"^(?!\s*(?:extern\s+)?template\b)[^{}]*?(?:=|\b\w+\s+\**\w+(?:\s*##\s*\w+)*\s*[({])")
 _WORDS = re.compile(rb"[A-Za-z_]\w*")
 # what may make a variable a function, or hold some, and calls none
 _GIVES = frozenset(
@@ -490,6 +491,28 @@ def _registered(file: File, hosts: Sequence[Definition], parsed: Parsed) -> list
     return list(dict.fromkeys(found))
 
 
+def _defining(file: File, parsed: Parsed) -> list[str]:
+    """The functions that macros at namespace scope name, or are given, whose text may define a variable or an object:
+    what initializes that may call them (`#define REGISTER(f) static int r_##f = add(f)`). A declaration of a function,
+    and an instantiation of a template, run nothing (C++17, 17.7.2 [temp.explicit]).
+    """
+    found: list[str] = []
+    for start, end in _between_declarations(parsed.tree.root_node):
+        words = _WORDS.findall(parsed.unmasked, start, end)
+        macros = [macro for word in words if (macro := file.macros.get(word.decode())) is not None]
+        bodies = [macro.body for macro in macros if _DEFINES.search(macro.body) is not None]
+        named = [name.decode() for text in bodies for name in _WORDS.findall(text)]
+        found += (name for name in (*named, *(map(bytes.decode, words) if bodies else ())) if name in file.hosts)
+    return list(dict.fromkeys(found))
+
+
+def _of_macros(file: File, functions: Sequence[str], at: int) -> ir.Unknown:
+    """What macros define at namespace scope is initialized before `main`, by functions of which it is not known how."""
+    given = tuple(map(ir.FuncRef, functions))
+    why = "what a macro at namespace scope defines"
+    return ir.Unknown(why, ir.Span(file.path, at, at), (), tuple(functions), tuple(functions), given)
+
+
 def _between_declarations(node: Node) -> Iterator[tuple[int, int]]:
     """The ranges of what stands at namespace scope and does not read as a declaration."""
     at = node.start_byte if node.parent is not None else 0
@@ -505,7 +528,12 @@ def _between_declarations(node: Node) -> Iterator[tuple[int, int]]:
 
 
 def _initializers(
-    file: File, source: Source, at: int, registered: Sequence[str], arguments: Sequence[str]
+    file: File,
+    source: Source,
+    at: int,
+    registered: Sequence[str],
+    arguments: Sequence[str],
+    defining: Sequence[str],
 ) -> list[ir.Function]:
     """What runs before `main`: the initializers of globals that call something, and the constructors of objects (C++17,
     6.6.2 [basic.start.static]); and the functions that the compiler is told to run then, or at the end. What makes
@@ -514,8 +542,8 @@ def _initializers(
     own = [one for one in file.index.initializers if one[0].name in file.index.of_threads]
     others = [one for one in file.index.initializers if one not in own]
     made = (
-        _initializing(file, source, ir.INITIALIZERS, at, others, registered, arguments),
-        _initializing(file, source, ir.OF_THREADS, at, own, (), ()) if own else None,
+        _initializing(file, source, ir.INITIALIZERS, at, others, registered, arguments, defining),
+        _initializing(file, source, ir.OF_THREADS, at, own, (), (), ()) if own else None,
     )
     return [function for function in made if function is not None]
 
@@ -528,6 +556,7 @@ def _initializing(
     variables: Sequence[tuple[ir.GlobalVar, Node]],
     registered: Sequence[str],
     arguments: Sequence[str],
+    defining: Sequence[str],
 ) -> ir.Function | None:
     """A function that initializes variables; None if it would do nothing."""
     lowering = Statements(file, source, name, None, "", source.text)
@@ -550,12 +579,23 @@ def _initializing(
         given = value.type not in ("init_declarator", "array_declarator") and name != variable.name.rpartition("::")[2]
         return given and KEEPS_REFERENCES.search(variable.type) is not None
 
-    def calls(value: Node) -> bool:
-        return _CALLS.search(source.text, value.start_byte, value.end_byte) is not None
+    def acts(value: Node) -> bool:
+        """Whether an initializer may call something: as it says, by a macro, or by an operator or a conversion of an
+        object that it names (C++17, 16.5 [over.oper], 15.3.2 [class.conv.fct]).
+        """
+        if _CALLS.search(source.text, value.start_byte, value.end_byte) is not None:
+            return True
+        words = {word.decode() for word in _WORDS.findall(source.text, value.start_byte, value.end_byte)}
+        if any(_CALLS.search(file.macros[word].body) is not None for word in words & file.macros.keys()):
+            return True
+        named = (one for word in words for one in file.index.lookup.alike(word))
+        return any(file.index.class_of(element_type(one.type).rstrip(" &*")) is not None for one in named)
 
     def run() -> None:
         if registered:
             lowering.hand_out(tuple(map(ir.FuncRef, registered)), ir.Span(file.path, at, at))
+        if defining:
+            lowering.emit(_of_macros(file, defining, at))
         if arguments:  # a call of a parameter of the template means one of them
             able = ir.Choice(tuple(map(ir.FuncRef, arguments)))
             lowering.emit(ir.Assign(ir.Var("::<arguments of templates>"), able, ir.Span(file.path, at, at)))
@@ -563,9 +603,11 @@ def _initializing(
             file.begin(value)
             lowering.namespace = variable.name.removeprefix("::").rpartition("::")[0]
             lowering.begins = value.start_byte
+            ending = len(lowering.ending)
             element = element_type(variable.type).rstrip()
             cls = file.index.class_of(element) if not is_pointer(element) else None
-            written = not value.type.endswith(("declarator", "identifier")) or value.type == "function_declarator"
+            text = source.text[value.start_byte : value.end_byte].decode("utf-8", "replace")
+            written = is_written(variable, value, text) or value.type == "function_declarator"
             reads_as_function = value.type == "function_declarator"  # `std::span<T> x(a, n);`
             unseen = cls is None and lowering.unseen(element) is not None and not _is_misread(value)
             unseen = unseen and not holds_function(value)  # it is handed out, from the start
@@ -578,19 +620,22 @@ def _initializing(
                     lowering.bind_global(variable, value)
             elif (
                 holds_function(value)
-                or (value.type == "initializer_list" and calls(value))
+                or (value.type == "initializer_list" and acts(value))
                 or keeps_references(variable, value)
             ):
                 lowering.start_global(variable, value)
             elif value.type == "argument_list" and not holds_address(value):
                 lowering.arguments(value)
-            elif value.type not in _QUIET and value.type != "argument_list" and calls(value):
+            elif (value.type not in _QUIET or value.type == "identifier") and acts(value):
                 lowering.assign(ir.Var(variable.name), value, value)
             elif not (value.type.endswith("declarator") or _is_misread(value)) and holds_address(value):
                 lowering.start_global(variable, value)
-        for called, ending in _at_start(file) if name == ir.INITIALIZERS else ():
+            lowering.end_temporaries(ending)
+        if defining:  # behind and in front of others: which comes first is not known
+            lowering.emit(_of_macros(file, defining, at))
+        for called, at_end in _at_start(file) if name == ir.INITIALIZERS else ():
             span = ir.Span(file.path, at, at)
-            callee, given = ("atexit", (ir.FuncRef(called),)) if ending else (called, ())
+            callee, given = ("atexit", (ir.FuncRef(called),)) if at_end else (called, ())
             site = ir.Site(span, "", "", ";", blocked="outside of a function body")
             lowering.emit(ir.Call(callee, given, span, span, at, site))
 

@@ -1263,7 +1263,7 @@ class Objects(Expressions):
         """A temporary object ends with the statement. Not if somebody takes it over: who it is returned to, or a
         function that is not seen, such as that of a container.
         """
-        if not self.file.index.has(cls, cls.destructor) or self.place is None:
+        if not self.file.index.has(cls, cls.destructor):
             return
         outer = node.parent
         while outer is not None and (
@@ -1290,7 +1290,7 @@ class Objects(Expressions):
             if None in classes:  # the parameter is made of it: `std::any`
                 self.unknown("a temporary object of which it is not known who ends it", node, (made,))
         at: Node | None = outer
-        while at is not None and at != self.place.node:
+        while at is not None and not self._is_statement(at):
             if at.type in _SOMETIMES or any(child.type in ("&&", "||") for child in at.children):
                 at = None
                 break
@@ -1332,6 +1332,10 @@ class Objects(Expressions):
         if isinstance(local, Var) and local.name in self.lambdas:
             return self.lambdas[local.name].rpartition("::")[2]
         return plain_name(self.raw(function)).rpartition("::")[2]
+
+    def _is_statement(self, node: Node) -> bool:
+        """Whether it is the statement that is lowered, or the declaration at namespace scope."""
+        return node == self.place.node if self.place is not None else node.type == "declaration"
 
     def end_temporaries(self, kept: int) -> None:
         """The destructors of the temporary objects of a statement, the last one first."""

@@ -799,7 +799,7 @@ class Statements(Loops):
         if value.type == "function_declarator":  # `T x(f);`
             self.initialize(value, var, variable.type, self._of_declarator(value))
         else:
-            written = not value.type.endswith(("declarator", "identifier"))
+            written = is_written(variable, value, self.raw(value))
             around = value.parent if written else None
             declarator = around.child_by_field_name("declarator") if around is not None else value
             size = extent(declarator) if variable.array and declarator is not None else None
@@ -1016,6 +1016,12 @@ def _changed(function: ir.Function) -> list[Expr]:
             case _:
                 pass
     return places
+
+
+def is_written(variable: ir.GlobalVar, value: Node, text: str) -> bool:
+    """Whether this is what a variable is initialized with, and not its declarator: `text` is what it says."""
+    is_name = value.type == "identifier" and text == variable.name.rpartition("::")[2]
+    return not (is_name or value.type.endswith("declarator"))
 
 
 def lower_function(file: File, definition: Definition, source: Source) -> ir.Function:

@@ -46,6 +46,7 @@ _BASES = re.compile(rb"\b(?:class|struct)\b[^;:{}()=]*:((?:::|[^;:{}()=])+)\{")
 _MEMBER = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:<[^<>]*>\s*)?::\s*(?:~|operator\b)")
 _EXTERN = re.compile(rb"\bextern\b[^;{}]*?\b([A-Za-z_]\w*)\s*(?:\[[^;]*|\)\s*\([^;]*)?;")  # `extern void (*hook)(int);`
 _STATIC = re.compile(rb"\bstatic\b")
+_INITIALIZED = re.compile(rb"(?<!operator)(?<![=!<>+*/%&|^-])=(?!=)[^>]*\Z")  # a variable, perhaps with a lambda
 SEVERAL = frozenset((b"static", b"template", b"constexpr", b"consteval", b"weak", b"__weak__", b"selectany")) | {
     b"inline",
     b"__inline__",
@@ -259,7 +260,7 @@ def _defined_outside(code: bytes) -> Iterator[bytes]:
     head, *pieces = _DELIMITER.split(_DIRECTIVE.sub(b" ", code))
     for delimiter, text in zip(pieces[::2], pieces[1::2], strict=True):
         if delimiter == b"{" and (inside or _NAMESPACE.match(head) is None):
-            if not inside and b"(" in head:
+            if not inside and b"(" in head and _INITIALIZED.search(_outermost(head)) is None:
                 yield from _CALLED.findall(_outermost(head))[:1]
                 yield from _MEMBER.findall(head)
                 if b"operator" in head:

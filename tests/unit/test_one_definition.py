@@ -117,3 +117,15 @@ static Foo foo(3), bar = { make(1), 2 };
     assert [word in outside for word in (b"REGISTER(first)", b"foo(3)", b"make(1)")] == [True] * 3
     assert [word in outside for word in (b"call", b"inside")] == [False] * 2
     assert parts_of(b"void f() {").outside == [b"void f() {"]
+
+
+def test_a_variable_that_is_made_by_a_lambda_is_no_definition_of_what_makes_it() -> None:
+    files = {
+        "app/main.cu": b'#include "../inc/hook.h"\nint main() { hook(0); float *p; cudaMalloc(&p, 4); cudaFree(p); }\n',
+        "inc/hook.h": b"#pragma once\n#include <cuda_runtime.h>\n"
+        b"int on(void (*)(cudaStream_t));\nint hook(cudaStream_t);\n",
+        "lib/hook.cu": b'#include "../inc/hook.h"\nvoid (*now)(cudaStream_t);\n'
+        b"int on(void (*f)(cudaStream_t)) { now = f; return 1; }\nint hook(cudaStream_t s) { now(s); return 1; }\n",
+        "lib/other.cu": b'#include "../inc/hook.h"\nstatic int x = on([](cudaStream_t) {});\n',
+    }
+    assert "lib/other.cu" in programs(files)[0]

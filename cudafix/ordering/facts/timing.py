@@ -124,11 +124,7 @@ class Timing:
         effect = self._effect(stmt)
         if effect is None:
             return stmt.callee.endswith("::now")  # of a clock by another name
-        return (
-            effect is Effect.CLOCK
-            or (effect is Effect.RECORD and self._times_events)
-            or (effect is Effect.READ and self.reach.reads_times)
-        )
+        return effect is Effect.CLOCK or (effect is Effect.RECORD and self._times_events)
 
     def _passage(self, function: ir.Function, given: Given) -> _Passage:
         key = id(function), given
@@ -219,6 +215,8 @@ class _Walk:
             chosen = arms | {(choice, function.cls if choice is classes else n)} if len(done) > 1 else arms
             self._add(passage.before, chosen)
             if passage.after is not None:
+                if self.timing.reach.leaves_work(function):  # it times that, and not what was done in front of it
+                    self.section[_Step(Effect.WORK, last(function.name), id(stmt), chosen)] = None
                 self._look()
                 self._add(passage.after, chosen)
 

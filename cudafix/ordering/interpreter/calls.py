@@ -1012,10 +1012,13 @@ class Calls(Operations):
         self.control("functions run in any order", span, state)
 
     def _within_reach_of(self, functions: Iterable[ir.Function], values: Values, state: State) -> set[mem.Root] | None:
-        """The local variables that functions may read or change which are given these values; None for any."""
+        """The local variables that functions may read or change which are given these values, or find them where all
+        may look; None for any.
+        """
         if any(ir.LAMBDA in function.name for function in functions):
             return None
-        reached = self.reachable(state, values)
+        shared = (held for root, inner in state.env if root[0] != "local" for held in inner.values())
+        reached = self.reachable(state, values.union(*shared))
         return {v.cell[0] for v in reached if isinstance(v, mem.Ref) and v.cell[0][0] == "local"}
 
     def _may_change_values(self, function: ir.Function) -> bool:

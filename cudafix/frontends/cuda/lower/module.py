@@ -626,7 +626,7 @@ def _initializing(
                 lowering.start_global(variable, value)
             elif value.type == "argument_list" and not holds_address(value):
                 lowering.arguments(value)
-            elif (value.type not in _QUIET or value.type == "identifier") and acts(value):
+            elif (value.type not in _QUIET or (value.type == "identifier" and written)) and acts(value):
                 lowering.assign(ir.Var(variable.name), value, value)
             elif not (value.type.endswith("declarator") or _is_misread(value)) and holds_address(value):
                 lowering.start_global(variable, value)

@@ -15,7 +15,7 @@ from cudafix.ir.link import Program, handed_over, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, roles_of
 
-_LEAVES_NOTHING = HOST_EFFECTS | {
+LEAVES_NOTHING = HOST_EFFECTS | {
     Effect.ALLOC,
     Effect.SYNC_STREAM,
     Effect.SYNC_EVENT,
@@ -33,6 +33,7 @@ _LEAVES_NOTHING = HOST_EFFECTS | {
     Effect.FREE_MEMORY,
     Effect.REGISTER,
 }
+"""What leaves nothing running on the device that was not there before."""
 _ORDINARY_FILE = re.compile(
     r'"(?!…"|(?:[^"]*/)?(?:proc|sys|dev|run)(?:/|"))[^"\\]*"|\'(?!(?:[^\']*/)?(?:proc|sys|dev|run)(?:/|\'))[^\'\\]*\''
 )
@@ -166,7 +167,7 @@ class Reach:
             return Within(works=True) if included else None
         named = (f for name in stmt.names for f in self.program.resolve(name, 0, stmt.span.path))
         found = self.within(dict.fromkeys(named))
-        if self._works_without_calls or self._text_works(stmt, _LEAVES_NOTHING):
+        if self._works_without_calls or self._text_works(stmt, LEAVES_NOTHING):
             return found._replace(works=True, unseen=())
         return found._replace(unseen=tuple(dict.fromkeys((*self._unseen_in(stmt), *found.unseen))))
 
@@ -282,13 +283,13 @@ class Reach:
 
     def _leaves_work(self, stmt: ir.Stmt) -> bool:
         if isinstance(stmt, ir.Unknown):
-            return self._text_works(stmt, _LEAVES_NOTHING)
+            return self._text_works(stmt, LEAVES_NOTHING)
         if not self.is_device_work(stmt) or not isinstance(stmt, ir.Call):
             return isinstance(stmt, ir.Launch)
         api = self.tables.lookup(stmt.callee, len(stmt.args))
         if api is not None and api.effect is Effect.FREE:
             return any(isinstance(e, ir.Var) and "::" in e.name for arg in stmt.args for e in ir.variables(arg))
-        return api is not None and api.effect not in _LEAVES_NOTHING
+        return api is not None and api.effect not in LEAVES_NOTHING
 
     def device_work_in(self, block: ir.Block, cls: str | None) -> bool:
         """Whether a statement of a block, in a method of `cls`, reaches the device, through calls too."""

@@ -15,33 +15,13 @@ from typing import NamedTuple, TypeAlias
 from cudafix import ir
 from cudafix.ir import walk
 from cudafix.ir.link import Program, handed_over, last
-from cudafix.models.api import HOST_EFFECTS, Effect
-from cudafix.ordering.facts.reach import Reach
+from cudafix.models.api import Effect
+from cudafix.ordering.facts.reach import LEAVES_NOTHING, Reach
 from cudafix.recursion import room
 
 _MOST_STEPS = 1000
 """A section with more steps measures no allocation."""
-_NO_WORK = HOST_EFFECTS | {
-    Effect.SYNC_STREAM,
-    Effect.SYNC_EVENT,
-    Effect.SYNC_DEVICE,
-    Effect.QUERY,
-    Effect.ELAPSED,
-    Effect.RECORD,
-    Effect.WAIT,
-    Effect.STREAM_CREATE,
-    Effect.STREAM_DESTROY,
-    Effect.EVENT_CREATE,
-    Effect.EVENT_DESTROY,
-    Effect.HANDLE_CREATE,
-    Effect.HANDLE_DESTROY,
-    Effect.HANDLE_SET_STREAM,
-    Effect.SET_DEVICE,
-    Effect.REGISTER,
-    Effect.FREE_MEMORY,
-    Effect.ALLOC,
-    Effect.FREE,
-}
+_NO_WORK = LEAVES_NOTHING | {Effect.RECORD, Effect.WAIT, Effect.FREE}
 
 Arm: TypeAlias = tuple[object, object]
 """What chooses, and one of its branches. Equal conditions of one function choose alike."""
@@ -99,7 +79,7 @@ class Timing:
 
     @cached_property
     def _sections(self) -> list[_Section]:
-        looking = self.program.reaching("looks at clocks", self._looks_at_clock)
+        looking = self.program.reaching("looks at clocks", self.looks_at_clock)
         for function in self.program.functions() if looking else ():
             if id(function) in looking:
                 self._passage(function, frozenset())
@@ -118,7 +98,7 @@ class Timing:
         api = self.reach.tables.lookup(stmt.callee, len(stmt.args)) if isinstance(stmt, ir.Call) else None
         return api.effect if api is not None else None
 
-    def _looks_at_clock(self, stmt: ir.Stmt) -> bool:
+    def looks_at_clock(self, stmt: ir.Stmt) -> bool:
         if not isinstance(stmt, ir.Call):
             return False
         effect = self._effect(stmt)
@@ -145,10 +125,7 @@ class Timing:
                 yield function, self._passage(function, given)
 
     def _counts(self, stmt: ir.Stmt) -> bool:
-        return self._looks_at_clock(stmt) or self.step(stmt, frozenset()) is not None
-
-    def looks_at_clock(self, stmt: ir.Stmt) -> bool:
-        return self._looks_at_clock(stmt)
+        return self.looks_at_clock(stmt) or self.step(stmt, frozenset()) is not None
 
     def step(self, stmt: ir.Stmt, arms: frozenset[Arm]) -> _Step | None:
         match stmt:

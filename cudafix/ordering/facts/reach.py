@@ -62,6 +62,7 @@ class Reach:
     def __init__(self, program: Program, tables: Tables) -> None:
         self.program = program
         self.tables = tables
+        self._behind: dict[int, frozenset[int]] = {}
         self._calls_of: dict[int, tuple[Sequence[str], Sequence[ir.Function]]] = {}  # by the `id` of the function
 
     @staticmethod
@@ -203,6 +204,12 @@ class Reach:
                 found[id(function)] = function
                 stack += self._called_by(function)[1]
         return list(found.values())
+
+    def all_behind(self, function: ir.Function) -> frozenset[int]:
+        """What is `behind` one function, by their `id`."""
+        if id(function) not in self._behind:
+            self._behind[id(function)] = frozenset(map(id, self.behind([function])))
+        return self._behind[id(function)]
 
     def _called_by(self, function: ir.Function) -> tuple[Sequence[str], Sequence[ir.Function]]:
         if id(function) not in self._calls_of:

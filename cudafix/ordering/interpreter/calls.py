@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cudafix import ir
 from cudafix.findings import Assumption
@@ -105,18 +105,52 @@ class Recursion:
             self.changed |= self.exit.join(state)
 
 
+@dataclass(slots=True)
+class Reentered:
+    """What code that is not seen may call while a function runs that it has called: the functions, and what they may be
+    given; the states in which one of them may begin there, joined, and those in which it ends. How deep that is, and
+    which of them are around it, is not told apart.
+    """
+
+    functions: dict[int, ir.Function] = field(default_factory=dict)
+    library: set[str] = field(default_factory=set)
+    values: Values = mem.NOTHING
+    entry: State | None = None
+    exit: State | None = None
+    changed: bool = False
+
+    def begins(self, functions: Iterable[ir.Function], library: Iterable[str], values: Values, state: State) -> None:
+        known = len(self.functions), len(self.library), self.values
+        self.functions.update((id(function), function) for function in functions)
+        self.library.update(library)
+        self.values |= values
+        self.changed |= known != (len(self.functions), len(self.library), self.values)
+        if self.entry is None:
+            self.entry, self.changed = state.copy(), True
+        else:
+            self.changed |= self.entry.join(state)
+
+    def ends(self, state: State) -> None:
+        if self.exit is None:
+            self.exit, self.changed = state.copy(), True
+        else:
+            self.changed |= self.exit.join(state)
+
+
 class Calls(Operations):
     """Which functions a call reaches, and what they do; what may happen where nobody knows."""
 
     def __init__(self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool) -> None:
         super().__init__(program, tables, overlay, per_thread)
         self._callers_work: Operation | None = None
-        self.called_back = set[str]()  # functions of libraries that unseen code is calling just now
+        self._looked_at: dict[int, int] = {}  # by a function (its `id`): how many objects `_made_again` has looked at
+        self._reentered: Reentered | None = None  # while functions run that unseen code has called
         self._recursions: dict[int, Recursion] = {}  # by the function (its `id`)
         self._overloads: list[frozenset[int]] = []  # what each call around here may reach, as functions (their `id`)
         self.uncertain: set[int] = set()  # calls (by `id`) that may reach methods which are not seen as well
         self._at_the_end: dict[int, ir.Function] = {}  # deleters and guards, by their `id`
         self._held_at_the_end: Values = mem.NOTHING
+        self._unwritten_calls: dict[tuple[str, tuple[ir.Expr, ...], ir.Span], ir.Call] = {}
         self._closed_under: dict[tuple[tuple[int, ...], tuple[str, ...], Values], State] = {}
         """Where functions that were given these values have left nothing new, see `run_in_any_order`."""
 
@@ -582,11 +616,15 @@ class Calls(Operations):
 
     def _made_again(self, function: ir.Function, by: str, span: ir.Span) -> None:
         """What a function makes, with all that it calls, is made again by what is not followed."""
+        known = self._looked_at.get(id(function), 0)  # what is made behind here is told by `made_again`
+        self._looked_at[id(function)] = len(self.outcome.objects)
+        if known == len(self.outcome.objects) and id(function) in self.made_again:
+            return
         within = self.reach.behind([function])
         for one in within:
             self.made_again.setdefault(id(one), (by, span))
         spans = [one.span for one in within]
-        for made in self.outcome.objects:
+        for made in self.outcome.objects[known:]:
             at = made.call.span if made.call is not None else None
             if at is not None and any(s.path == at.path and s.start <= at.start < s.end for s in spans):
                 self.is_made_again(made, by, span)
@@ -595,7 +633,7 @@ class Calls(Operations):
         """Code that is not seen, or not understood, may call these functions: by that some that run may run again."""
         running = {id(frame.function) for frame in self.frames}
         for function in dict.fromkeys(functions):
-            if self.reach.works_on_device(function) and not running.isdisjoint(map(id, self.reach.behind([function]))):
+            if self.reach.works_on_device(function) and not running.isdisjoint(self.reach.all_behind(function)):
                 self._made_again(function, by, span)
 
     def _comes_back(self, function: ir.Function, given: Values, state: State) -> Values:
@@ -891,9 +929,9 @@ class Calls(Operations):
             return None
         out: State | None = None
         for name in sorted(one.name for one in library):
-            out = joined(out, self.call(_through_pointer(stmt, name, args), state.copy(), In.BOTH))
+            out = joined(out, self.call(self._unwritten_call(name, args, stmt.span), state.copy(), In.BOTH))
         if found:
-            call = _through_pointer(stmt, found[0][0].name, args)
+            call = self._unwritten_call(found[0][0].name, args, stmt.span)
             out = joined(out, self.function_call(call, found, state))
         return out
 
@@ -970,14 +1008,24 @@ class Calls(Operations):
         self.loops -= 1
         return state, results
 
+    def _unwritten_call(self, name: str, args: tuple[ir.Expr, ...], span: ir.Span) -> ir.Call:
+        """The call that no text writes, where a value is called that leads to this function: the same one each time,
+        as what a call leaves is known by it.
+        """
+        if (made := self._unwritten_calls.get((name, args, span))) is None:
+            site = ir.Site(span, "", "", ";", blocked="a call through a function pointer")
+            made = ir.Call(name, args, span, ir.Span(span.path, 0, 0), span.end, site)
+            self._unwritten_calls[name, args, span] = made
+        return made
+
     def run_in_any_order(self, functions: Iterable[ir.Function], values: Values, span: ir.Span, state: State) -> None:
         """Functions may run here, each given any of these values, as often as somebody likes, or not at all: of these
         those that leave no work, and change which object is meant behind them, and those of libraries that are among
-        the values. Those of libraries are not run again inside each other: the rounds here run all of them in turn.
+        the values.
         """
         running = {id(frame.function) for frame in self.frames}
         able = [f for f in functions if self._may_change_values(f) and id(f) not in running]
-        library = [] if self.in_python else sorted({one.name for one in self._of_libraries(values)} - self.called_back)
+        library = [] if self.in_python else sorted({one.name for one in self._of_libraries(values)})
         if not able and not library:
             return
         seen = self._closed_under.get(key := (tuple(map(id, able)), tuple(library), values))
@@ -987,29 +1035,67 @@ class Calls(Operations):
             if not self.reach.works_on_device(function):
                 self._comes_back(function, mem.UNKNOWN | values, state)
         able = [f for f in able if self.reach.works_on_device(f) and not self.reach.leaves_work(f)]
-        place = ir.Var(f"{ANY_ELEMENT}{span.start}")
         values = mem.UNKNOWN | frozenset(v for v in values if not isinstance(v, mem.Function))
+        if self._reentered is not None:
+            self._reenters(self._reentered, able, library, values, state)
+            return
+        inside = self._reentered = Reentered()
         for _ in range(MAX_CALLBACKS):
-            changed = False
-            for function in able:
-                name = f"{self.frame.name}/{span.path}:{span.start}@{function.span.start}{''.join(self.family)}"
-                after, _ = self.inline(function, [values] * len(function.params), name, values, state.copy())
-                changed |= after is not None and state.join(after)
-            for one in library:
-                before = state.copy()
-                before.env.write([(self.root(place.name), ())], values)
-                api = self.tables.any_form(one)
-                call = _through_pointer(ir.Unknown("", span), one, (place,) * len(api.roles if api is not None else ()))
-                self.called_back.update(library)
-                try:
-                    after = self.call(call, before, In.BOTH)
-                finally:
-                    self.called_back.difference_update(library)
-                changed |= after is not None and state.join(after)
-            if not changed:
+            inside.changed = False
+            changed = self._each_runs(able, library, values, span, state)
+            if inside.entry is not None:
+                self._each_runs([*inside.functions.values()], inside.library, inside.values, span, inside.entry, inside)
+            if not changed and not inside.changed:
                 self._closed_under[key] = state.copy()
-                return
-        self.control("functions run in any order", span, state)
+                break
+        else:
+            self.control("functions run in any order", span, state)
+        self._reentered = None
+
+    def _reenters(
+        self, inside: Reentered, able: list[ir.Function], library: list[str], values: Values, state: State
+    ) -> None:
+        """Functions may run in any order while one of such functions runs."""
+        inside.begins(able, library, values, state)
+        if inside.exit is not None:
+            end = inside.exit.copy()
+            end.env.keep_variables(state.env, self._within_reach_of(inside.functions.values(), inside.values, state))
+            state.join(end)
+
+    def _each_runs(
+        self,
+        functions: Sequence[ir.Function],
+        library: Iterable[str],
+        values: Values,
+        span: ir.Span,
+        state: State,
+        inside: Reentered | None = None,
+    ) -> bool:
+        """Each of these functions runs from a state, or none. `inside` of another one the calls are others. Returns
+        whether that has changed the state.
+        """
+        place = ir.Var(f"{ANY_ELEMENT}{span.start}")
+        mark = "@" if inside is None else "@@"
+        changed = False
+        for function in functions:
+            name = f"{self.frame.name}/{span.path}:{span.start}{mark}{function.span.start}{''.join(self.family)}"
+            after, _ = self.inline(function, [values] * len(function.params), name, values, state.copy())
+            changed |= self._has_run(after, state, inside)
+        for one in sorted(library):
+            before = state.copy()
+            before.env.write([(self.root(place.name), ())], values)
+            api = self.tables.any_form(one)
+            call = self._unwritten_call(one, (place,) * len(api.roles if api is not None else ()), span)
+            changed |= self._has_run(self.call(call, before, In.BOTH), state, inside)
+        return changed
+
+    @staticmethod
+    def _has_run(after: State | None, state: State, inside: Reentered | None) -> bool:
+        if after is None:
+            return False
+        if inside is not None:
+            inside.ends(after)
+        return state.join(after)
 
     def _within_reach_of(self, functions: Iterable[ir.Function], values: Values, state: State) -> set[mem.Root] | None:
         """The local variables that functions may read or change which are given these values, or find them where all
@@ -1517,12 +1603,6 @@ def _led_to_by_members(program: Program) -> dict[str, set[str]]:
             own |= more
             fresh = more & found.keys()
     return found
-
-
-def _through_pointer(stmt: ir.Unknown, name: str, args: tuple[ir.Expr, ...]) -> ir.Call:
-    """The call that a function pointer makes, where it leads to this function."""
-    site = ir.Site(stmt.span, "", "", ";", blocked="a call through a function pointer")
-    return ir.Call(name, args, stmt.span, ir.Span(stmt.span.path, 0, 0), stmt.span.end, site)
 
 
 def _is_copied(param: ir.Param) -> bool:

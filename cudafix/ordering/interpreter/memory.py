@@ -603,6 +603,19 @@ class Environment:
             self[root] == other[root] for root in variables
         )
 
+    def keep_variables(self, other: Environment, but: Collection[Root] | None) -> None:
+        """Let local variables hold what they hold in another environment, but for these: None: for all."""
+        if but is None:
+            return
+        for key, theirs in other._groups.items():
+            if isinstance(key, tuple):
+                continue
+            own = {root: cells for root, cells in self._groups.get(key, _NO_ROOTS).items() if root in but}
+            self._groups[key] = {root: cells for root, cells in theirs.items() if root not in but} | own
+            self._own.add(key)
+        self.gone |= {cell for cell in other.gone if cell[0][0] == "local" and cell[0] not in but}
+        self.touch()
+
     def join(self, other: Environment) -> bool:
         changed = not self.gone <= other.gone or not other.several <= self.several
         if changed:

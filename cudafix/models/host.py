@@ -286,6 +286,10 @@ memfd_create                            host    hr -
 shm_unlink                              output  hr
 @ POSIX.1-2017 sys/socket.h, arpa/inet.h
 {socket,listen,shutdown,inet_addr,inet_ntoa,htons,htonl,ntohs,ntohl} host hr*
+CMSG_{FIRSTHDR,NXTHDR,DATA}             host    hr -        ; returns=given
+@ cmsg(3)
+CMSG_{LEN,SPACE,ALIGN}                  host    -
+@ POSIX.1-2017 sys/socket.h, arpa/inet.h
 setsockopt                              host    - - - hr -
 inet_pton                               host    - hr hw
 @ POSIX.1-2017 connect, accept, getsockopt: how long it takes, and what comes of it, tells of a time
@@ -503,7 +507,7 @@ initializer_list}.{begin,end,cbegin,cend,rbegin,rend,crbegin,crend} host - ; ret
 {vector,deque,list,forward_list,array,string,basic_string,string_view,span,valarray,queue,stack,priority_queue}.{front,\
 back,at,top,operator[]} host - - ; returns=element
 span.{first,last,subspan}               host    - - -       ; returns=given
-{map,unordered_map,multimap,set,unordered_set,multiset}.{find,lower_bound,upper_bound,equal_range} host - - ; \
+{map,unordered_map,multimap,set,unordered_set,multiset}.{find,lower_bound,upper_bound,equal_range} host hr - ; \
 returns=same
 {map,unordered_map}.{at,operator[]}     host    - - ; returns=element
 {vector,deque,list,forward_list}.{push_back,push_front} host keeper keep*

@@ -943,6 +943,8 @@ class Calls(Initializers):
             if name in LOOKING and not self._may_be_own(kind.rstrip(" &*."), name):
                 values, spans = self.arguments(arguments)
                 self.copied_inside(node, kind, values)
+                if name == "count":  # it compares the elements (C++17, 26.2.6 [associative.reqmts])
+                    self.touch(node, Index(receiver, Opaque(())))
                 if not any(is_pointer(self.type_of(value)) for value in values):
                     if name not in _ITERATORS:
                         return opaque(receiver, *values)

@@ -507,7 +507,7 @@ initializer_list}.{begin,end,cbegin,cend,rbegin,rend,crbegin,crend} host - ; ret
 {vector,deque,list,forward_list,array,string,basic_string,string_view,span,valarray,queue,stack,priority_queue}.{front,\
 back,at,top,operator[]} host - - ; returns=element
 span.{first,last,subspan}               host    - - -       ; returns=given
-{map,unordered_map,multimap,set,unordered_set,multiset}.{find,lower_bound,upper_bound,equal_range} host hr - ; \
+{map,unordered_map,multimap,set,unordered_set,multiset}.{find,lower_bound,upper_bound,equal_range} host - - ; \
 returns=same
 {map,unordered_map}.{at,operator[]}     host    - - ; returns=element
 {vector,deque,list,forward_list}.{push_back,push_front} host keeper keep*

@@ -21,9 +21,9 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from cudafix.api.analysis import found_at
 from cudafix.findings import Safety
 from cudafix.pipeline.driver import analyze
-from cudafix.project import build, discovery
 from cudafix.project.config import Config
 
 PAIRS = "stream_ordered_pairs"
@@ -51,12 +51,10 @@ class Decisions:
 
 
 def decide(tree: str, jobs: int) -> Decisions:
-    """Analyse the CUDA code below `tree` with `jobs` processes, with the default streams that its build files name."""
+    """Analyse the CUDA code below `tree` with `jobs` processes, with what its build files say, as `check` does."""
     start = time.perf_counter()
-    found = discovery.discover([tree], Config())
-    streams = build.default_streams(found.files, Config(), [tree])
-    settings = Config(per_thread=streams.per_thread, perhaps_per_thread=streams.perhaps)
-    report = analyze(found.files, settings, jobs)
+    found = found_at([tree], Config())
+    report = analyze(found.files, found.settings, jobs)
     seconds = round(time.perf_counter() - start, 2)
     root = Path(tree).resolve()
     places: dict[str, list[str]] = {}
@@ -75,7 +73,7 @@ def decide(tree: str, jobs: int) -> Decisions:
         note(finding.path, finding.offset, ASSUMED if assumed else name)
     for refusal in report.refusals:
         note(refusal.path, refusal.offset, f"refused: {refusal.name}")
-    problems = [f"{problem.path}: {problem.message}" for problem in (*found.problems, *report.problems)]
+    problems = [f"{problem.path}: {problem.message}" for problem in (*found.sources.problems, *report.problems)]
     ordered = {place: sorted(places[place]) for place in sorted(places)}
     return Decisions(report.sites, seconds, problems, ordered, {decision: n for decision, n in pairs.items() if n})
 

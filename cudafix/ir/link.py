@@ -117,6 +117,14 @@ class Program:
         full = ir.found_as(name.removeprefix("::"), self.namespaces)
         return [one for one in found if any(f"::{one.name}".endswith(f"::{other}") for other in full)]
 
+    def hides_libraries(self, name: str) -> bool:
+        """Whether a bare name is that of a kernel which hides the functions of that name in the namespaces of
+        libraries: no file has a using-directive or a using-declaration that may find one of these (C++17, 6.4.1
+        [basic.lookup.unqual] 1, 2).
+        """
+        own = "::" not in name and any(kernel.name == name for kernel in self.kernels.get(name, ()))
+        return own and not any(module.scopes.opens for module in self.modules)
+
     @property
     def main(self) -> ir.Function | None:
         return next((f for f in self._functions.get("main", []) if f.name in ("main", "::main")), None)

@@ -121,6 +121,11 @@ class Tables:
             return False
         return api.acts
 
+    def is_in_namespace(self, name: str) -> bool:
+        """Whether the functions of this name are members of a namespace: those of C++ and not of C."""
+        api = self.any_form(name)
+        return api is not None and api.source.startswith("C++")
+
     def _function(self, name: str, arity: int) -> Api | None:
         plain = _plain(name)
         for candidate in (plain, _VERSION.sub("", plain), f"cub::{plain}" if "::" in plain else f"thrust::{plain}"):

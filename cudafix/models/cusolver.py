@@ -75,18 +75,37 @@ handle rw* ; waits=maybe
 """
 
 _SPARSE = """
-cusolverSp{Create,Destroy}Csr{qr,lu,chol}Info{,Host} nothing out
+cusolverSpCreateCsr{qr,chol}Info        nothing         keeper_out
+cusolverSpDestroyCsr{qr,chol}Info       nothing         use                       ; waits=maybe
+cusolverSp{Create,Destroy}Csr{luInfo,{qr,lu,chol}InfoHost} nothing out
 cusolverSpX{csrissym,csrsymrcm,csrsymmdq,csrsymamd,csrmetisnd,csrperm_bufferSize,csrperm}Host host hrw*
 cusolverSp[SDCZ]csrzfdHost              host            hrw*
 cusolverSp{X,[SDCZ]}csr{qr,lu,chol}{Analysis,BufferInfo,Setup,Factor,ZeroPivot,Solve,Nnz,Extract}Host host hrw*
 cusolverSp[SDCZ]{csrlsvlu,csrlsvqr,csrlsvchol,csrlsqvqr,csreigvsi,csreigs}Host host hrw*
 cusolverSp[SDCZ]{csrlsvqr,csrlsvchol}   work            handle - - r r r r r - - w hw   ; waits=maybe
 cusolverSp[SDCZ]csreigvsi               work            handle - - r r r r - r - - w w  ; waits=maybe
-# what the structure that they share keeps of a matrix and of a buffer is not said
-cusolverSpX{csrqrAnalysis{,Batched},csrcholAnalysis} external rw*               ; why=what it keeps is not documented
-cusolverSp[SDCZ]csr{qr,chol}{BufferInfo,BufferInfoBatched,Setup,Factor,Solve,ZeroPivot,Diag} external rw* ; \
-why=what it keeps is not documented
-cusolverSp[SDCZ]csrqrsvBatched          external        rw*     ; why=what it keeps is not documented
+# what the structure that they share keeps of a matrix and of a buffer is not said: all, and any of them may work on it
+@ cuSOLVER 13.0, cusolverSpSetStream(), cusolverSp<t>csrqrBatched(); cusolverSp_LOWLEVEL_PREVIEW.h of CUDA 13.0
+cusolverSpXcsrqrAnalysis{,Batched}      work            handle - - - use+keep use+keep use+keep use+keeper ; waits=maybe
+cusolverSpXcsrcholAnalysis              work            handle - - use+keep use+keep use+keep use+keeper ; waits=maybe
+cusolverSp[SDCZ]csrqrBufferInfo         work            handle - - - use+keep use+keep use+keep use+keep use+keeper \
+use+keep use+keep ; waits=maybe
+cusolverSp[SDCZ]csrqrBufferInfoBatched  work            handle - - - use+keep use+keep use+keep use+keep - use+keeper \
+use+keep use+keep ; waits=maybe
+cusolverSp[SDCZ]csrcholBufferInfo       work            handle - - use+keep use+keep use+keep use+keep use+keeper \
+use+keep use+keep ; waits=maybe
+cusolverSp[SDCZ]csrqrSetup              work            handle - - - use+keep use+keep use+keep use+keep - \
+use+keeper ; waits=maybe
+cusolverSp[SDCZ]csrqrFactor             work            handle - - - use+keep use+keep use+keeper use+keep ; waits=maybe
+cusolverSp[SDCZ]csrcholFactor           work            handle - - use+keep use+keep use+keep use+keep use+keeper \
+use+keep ; waits=maybe
+cusolverSp[SDCZ]csr{qr,chol}ZeroPivot   work            handle use+keeper - use+keep ; waits=maybe
+cusolverSp[SDCZ]csrqrSolve              work            handle - - use+keep use+keep use+keeper use+keep ; waits=maybe
+cusolverSp[SDCZ]csrcholSolve            work            handle - use+keep use+keep use+keeper use+keep ; waits=maybe
+cusolverSp[SDCZ]csrcholDiag             work            handle use+keeper use+keep ; waits=maybe
+cusolverSp[SDCZ]csrqrsvBatched          work            handle - - - use+keep use+keep use+keep use+keep use+keep \
+use+keep - use+keeper use+keep ; waits=maybe
+@ cuSOLVER 13.0
 # refactorization keeps the pointers of its set-up and has no stream of its own
 cusolverRf{Create,Destroy}              nothing         out                     ; waits=maybe
 cusolverRf{Set,Get}{MatrixFormat,NumericProperties,NumericBoostReport,ResetValuesFastMode,Algs} nothing hrw*

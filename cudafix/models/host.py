@@ -286,6 +286,10 @@ memfd_create                            host    hr -
 shm_unlink                              output  hr
 @ POSIX.1-2017 sys/socket.h, arpa/inet.h
 {socket,listen,shutdown,inet_addr,inet_ntoa,htons,htonl,ntohs,ntohl} host hr*
+CMSG_{FIRSTHDR,NXTHDR,DATA}             host    hr -        ; returns=given
+@ cmsg(3)
+CMSG_{LEN,SPACE,ALIGN}                  host    -
+@ POSIX.1-2017 sys/socket.h, arpa/inet.h
 setsockopt                              host    - - - hr -
 inet_pton                               host    - hr hw
 @ POSIX.1-2017 connect, accept, getsockopt: how long it takes, and what comes of it, tells of a time

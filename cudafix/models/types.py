@@ -37,7 +37,8 @@ _WORDS = (
 ).split()
 _BEGINNINGS = (
     # Khronos registry: OpenGL, EGL, GLX, Vulkan and OpenCL are interfaces of C; freeglut, GLFW and GLEW are as well
-    "GL[a-z]", "EGL[A-Z]", "GLX[A-Z]", "Vk[A-Z]", "cl_", "GLFW", "GLEW", "XEvent", "XVisualInfo",
+    "GL[a-z]", "PFN(?:_vk|GLX?|EGL)[A-Z]", "EGL(?:[A-Z]|int|enum|nsecs)", "khronos_", "GLX[A-Z]", "Vk[A-Z]",
+    "cl_", "GLFW", "GLEW", "XEvent", "XVisualInfo",
     # CUDA 13.0: the libraries whose tables are beside this one are interfaces of C
     "cu(?:fft|blas|rand|sparse|solver|dnn|tensor|dss|pti|file)",
     # Intel Intrinsics Guide 3.6: vectors of numbers

@@ -317,7 +317,7 @@ class Classes:
         """
         if self._given_unseen:
             return self._given_unseen
-        looking = self.program.reaching("host memory", _looks_elsewhere)
+        looking = self.program.reaching_those("host memory", _looks_elsewhere)
         return next((f.name for f in self._of_templates if id(f) in looking), "")
 
     @cached_property
@@ -799,9 +799,15 @@ def _given(template: str, kind: str) -> list[str]:
     return re.findall(rf"\b{re.escape(template)}\s*<(.*)", kind, re.DOTALL)
 
 
-def _looks_elsewhere(stmt: ir.Stmt) -> bool:
-    """Whether a statement looks at memory through a pointer, or at a variable of the program."""
-    return isinstance(stmt, ir.HostAccess) and not all(map(_is_own, (*stmt.reads, *stmt.writes)))
+def _looks_elsewhere(function: ir.Function) -> bool:
+    """Whether a function looks at memory through a pointer, or at a variable of the program."""
+    references = frozenset(param.name for param in function.params if param.by_reference)
+    return any(
+        not _is_own(place, references)
+        for stmt in walk(function.body)
+        if isinstance(stmt, ir.HostAccess)
+        for place in (*stmt.reads, *stmt.writes)
+    )
 
 
 def _is_elsewhere(place: ir.Expr, function: ir.Function) -> bool:
@@ -831,11 +837,15 @@ def _is_null(value: ir.Expr) -> bool:
     return isinstance(value, ir.Const) and value.text in ("nullptr", "NULL", "0")
 
 
-def _is_own(place: ir.Expr) -> bool:
-    """Whether a place is in a local variable, or a part of the object or of one that a reference is to."""
+def _is_own(place: ir.Expr, references: frozenset[str]) -> bool:
+    """Whether a place is in a local variable, or a part of the object or of one that a reference parameter is to: what
+    a template gives it is what the call of that template reaches.
+    """
     while isinstance(place, ir.Field):
         place = place.base
-    return place == ir.Deref(ir.Var("this")) or (isinstance(place, ir.Var) and "::" not in place.name)
+    if isinstance(place, ir.Deref) and isinstance(place.base, ir.Var):
+        return place.base.name in ("this", *references)
+    return isinstance(place, ir.Var) and "::" not in place.name
 
 
 def _class_of(param: ir.Param) -> str:

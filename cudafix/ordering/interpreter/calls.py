@@ -11,7 +11,7 @@ from cudafix.findings import Assumption
 from cudafix.ir import walk
 from cudafix.ir.link import Program, last
 from cudafix.models import Tables
-from cudafix.models.api import HOST_EFFECTS, Api, Effect, Prototype
+from cudafix.models.api import HOST_EFFECTS, Api, Effect, Prototype, played_by
 from cudafix.ordering.facts import paths
 from cudafix.ordering.facts.alone import Alone
 from cudafix.ordering.facts.any_time import AnyTime
@@ -940,11 +940,13 @@ class Calls(Operations):
         return frozenset(v for v in values if isinstance(v, mem.Function) and self._is_of_library(v.name, v.path))
 
     def _is_of_library(self, name: str, path: str) -> bool:
-        return not self.program.resolve(name, 0, path) and self.tables.acts(name)
+        if self.program.resolve(name, 0, path) or not self.tables.acts(name):
+            return False
+        return not (self.tables.is_in_namespace(name) and self.program.hides_libraries(name))
 
-    def _called_back(self, call: ir.Call, state: State) -> tuple[State, Values]:
+    def _called_back(self, call: ir.Call, api: Api, state: State) -> tuple[State, Values]:
         """An algorithm of the host calls the functions that it is given, for any number of elements. What they return
-        comes second.
+        comes second. Those of the nodes of a graph run where it is launched (CUDA Runtime API 13.0, Graph Management).
         """
         for expr in call.given:
             cls = last(self.type_of(expr).strip(" &"))
@@ -954,6 +956,8 @@ class Calls(Operations):
                 within = self.reach.within(f for f in called if deduced or last(f.cls or "") == cls)
                 self.unknown(f"`{call.callee}` calls a `{cls}`", (expr,), call, call.span, state, within)
         given = mem.NOTHING.union(*(self.values(state, expr) for expr in call.given if not self.is_number(expr)))
+        graphs = [e for role, e in played_by(api, call.given) if role in ("graph", "graph_out")]
+        given -= mem.NOTHING.union(*(self.values(state, e) for e in graphs))
         bound = frozenset(v for v in given if isinstance(v, mem.Handle))  # by `std::bind`, `std::mem_fn`
         functions = [v for v in given | self.reachable(state, bound) if isinstance(v, mem.Function)]
         if last(call.callee) in _CALLS_WHAT_IS_HELD:

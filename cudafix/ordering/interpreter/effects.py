@@ -199,7 +199,7 @@ class Effects(Allocations):
         run = self._effect.get(api.effect)
         returned = mem.NOTHING
         if api.effect in HOST_EFFECTS and call.args:
-            state, returned = self._called_back(call, state)
+            state, returned = self._called_back(call, api, state)
         after = run(call, api, args, state, where) if run is not None else state
         if after is None:
             return None
@@ -990,14 +990,25 @@ class Effects(Allocations):
         return state
 
     def _graph_launch(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        """A graph touches what was captured, and what its nodes were given."""
+        """A graph touches what was captured, and what its nodes were given. Functions that these hold may be those of
+        its host nodes, which run as `_host_func` says.
+        """
         streams = self.streams_for(api, args, state)
-        values = mem.NOTHING.union(*(self.reachable(state, self.values(state, e)) for e in args.named.get("graph", ())))
+        graphs = args.named.get("graph", ())
+        values = mem.NOTHING.union(*(self.reachable(state, self.values(state, e)) for e in graphs))
         bits = self.mask(values) | state.captured | 1
+        functions = frozenset(
+            v for v in values if isinstance(v, mem.Function) and not self.program.kernels_named(v.name)
+        )
+        seen = self._observed_by(functions) if functions else set[Observation]()
+        if functions:
+            state.may_wait()
+            self._stores_of_others(call, graphs, state)
+            bits |= self._reached_by_host_functions(state)
         op = self.operation("graph", call, f"`{call.callee}`", state)
         kernels = [kernel for named in self.program.kernels.values() for kernel in named]
-        op.says = self.captured_says or any(kernel.prints for kernel in kernels)
-        op.times = self.captured_times or any(kernel.times for kernel in kernels)
+        op.says = self.captured_says or Observation.OUTPUT in seen or any(kernel.prints for kernel in kernels)
+        op.times = self.captured_times or Observation.CLOCK in seen or any(kernel.times for kernel in kernels)
         self.issue(op, streams, state, where, call.span, bits, bits, prints=True)
         return state
 
@@ -1017,8 +1028,19 @@ class Effects(Allocations):
         """
         state.may_wait()  # it may tell the host
         self._stores_of_others(call, [*args.named.get("fn", ()), *args.named.get("params", ())], state)
+        bits = self.mask(args.reads | args.writes) | self._reached_by_host_functions(state)
+        op = self.operation("host function", call, f"the host function of `{call.callee}`", state)
+        fn = mem.NOTHING.union(*(self.values(state, expr) for expr in args.named.get("fn", ())))
+        seen = self._observed_by(fn)
+        op.says = Observation.OUTPUT in seen
+        op.times = Observation.CLOCK in seen
+        self.issue(op, self.streams_for(api, args, state), state, where, call.span, bits, bits, prints=True)
+        return state
+
+    def _reached_by_host_functions(self, state: State) -> Bits:
+        """The memory that any function of the host finds: its variables at namespace scope, and what they lead to."""
         held = self.reachable(state, held_at_namespace_scope(state))
-        bits = self.mask(args.reads | args.writes) | (self.mask(held) & ~self.on_device(held, FOR_THE_DEVICE)) | 1
+        bits = (self.mask(held) & ~self.on_device(held, FOR_THE_DEVICE)) | 1
         for name, variable in self.program.globals.items():
             if variable.space == "host":
                 bits |= 1 << self.variable(("global", "", name)).number
@@ -1026,12 +1048,7 @@ class Effects(Allocations):
             if variable.space == "host":
                 paths = (path, *self.scopes.copies.get(name, ()))
                 bits |= sum(1 << self.variable(("global", p, name)).number for p in paths)
-        op = self.operation("host function", call, f"the host function of `{call.callee}`", state)
-        seen = self._observed_by(args.named.get("fn", ()), call, state)
-        op.says = Observation.OUTPUT in seen
-        op.times = Observation.CLOCK in seen
-        self.issue(op, self.streams_for(api, args, state), state, where, call.span, bits, bits, prints=True)
-        return state
+        return bits
 
     def _stores_of_others(self, call: ir.Call, given: Iterable[ir.Expr], state: State) -> None:
         """A function runs in another host thread, and may store in what it is given and in variables that others see.
@@ -1048,9 +1065,8 @@ class Effects(Allocations):
         self._others_look(call, f"`{call.callee}` has a function run that stores", state)
         self.run_in_any_order(functions, values, call.span, state)
 
-    def _observed_by(self, given: Iterable[ir.Expr], call: ir.Call, state: State) -> set[Observation]:
+    def _observed_by(self, values: Values) -> set[Observation]:
         """What functions may observe that somebody else runs: anything where they are not known."""
-        values = mem.NOTHING.union(*(self.values(state, expr) for expr in given))
         found = [self.program.resolve(v.name, 0, v.path) for v in values if isinstance(v, mem.Function)]
         if len(found) < len(values) or not found or not all(found):
             return set(Observation)
@@ -1125,7 +1141,7 @@ class Effects(Allocations):
         bits = self.mask(values)
         if threads:  # a thread sees the caller's variables and all globals
             if self._only_host_work(values):
-                state, _ = self._called_back(call, state)  # it may have stored what it stores
+                state, _ = self._called_back(call, api, state)  # it may have stored what it stores
                 state.threads = True
                 self._others_look(call, f"`{call.callee}` starts another host thread", state)
                 return state

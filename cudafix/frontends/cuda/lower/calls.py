@@ -80,6 +80,9 @@ _COMPARES = re.compile(rb"[!=]=\s*(?:cuda|CUDA_|\w+_STATUS_)?S(?:uccess|UCCESS)|
 _ITERATORS = frozenset(("begin", "end", "cbegin", "cend", "rbegin", "rend", "crbegin", "crend"))
 _ELEMENTS = frozenset(("front", "back"))
 _INTO = _ITERATORS | _ELEMENTS | {"data"}
+# of these, the elements are read: those of a priority queue are compared (C++17, 26.6 [container.adaptors])
+_ADAPTOR = re.compile(r"(?:std::)?(?:queue|stack|priority_queue)\s*<([\w ]+)[,>]")
+_OF_ADAPTORS = frozenset(("front", "back", "top", "push", "emplace", "pop"))
 _LEAVES_FUNCTION = frozenset(("setjmp", "longjmp", "_setjmp", "sigsetjmp", "siglongjmp"))
 
 
@@ -940,6 +943,9 @@ class Calls(Initializers):
                 return Addr(place)
             if KEEPS_REFERENCES.search(kind):
                 self.touch(node, receiver)
+            adapted = _ADAPTOR.match(kind) if name in _OF_ADAPTORS else None
+            if adapted is not None and self.file.index.means_number(adapted[1].strip()):
+                self.touch(node, Index(receiver, Opaque(())))
             if name in LOOKING and not self._may_be_own(kind.rstrip(" &*."), name):
                 values, spans = self.arguments(arguments)
                 self.copied_inside(node, kind, values)

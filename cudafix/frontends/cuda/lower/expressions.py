@@ -874,7 +874,7 @@ class Expressions:
             return FuncRef(name.removeprefix("::"))
         if models.built_in().acts(name):
             self.file.references.add(last)
-            return FuncRef(last)
+            return FuncRef(name.removeprefix("::"))
         if not scope and name.startswith("::"):
             return self.resolve(last, node)
         return Const(name)

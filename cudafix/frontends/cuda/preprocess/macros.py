@@ -102,7 +102,7 @@ class Macro:
 @lru_cache(maxsize=1 << 13)
 def _named(body: bytes) -> str:
     text = body.decode("utf-8", "replace").strip()
-    return text if re.fullmatch(r"[\w:]+", text) else ""
+    return text if re.fullmatch(r"(?!\d)[\w:]+", text) else ""  # a number is none
 
 
 _SIMPLE = re.compile(rb"\(?[-+]?[\w.]*\)?\Z")

@@ -446,6 +446,11 @@ class Function:
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
+    def statements(self) -> tuple[Stmt, ...]:
+        """All statements of the body, nested ones too, once it is lowered."""
+        return self.kept("statements", lambda f: tuple(walk(f.body)))
+
+    @property
     def arrays(self) -> frozenset[str]:
         """The names of the C arrays that the function declares."""
         return self.kept(

@@ -6,6 +6,7 @@ The loop answers; one thread works, on the newest texts only: an edit cancels wh
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -132,6 +133,7 @@ class Server(LanguageServer):
         for path in texts:
             self._publish(path)
         self._settled.set()
+        await self._work(_tidy)
 
     async def _work(self, work: Callable[[], T]) -> T | None:
         """What the thread finds out about the newest texts; None if they have changed meanwhile."""
@@ -349,6 +351,15 @@ def _named(report: Report, real: str) -> str:
 def _results(report: Report, real: str) -> list[Result]:
     """Those of a file."""
     return [result for result in report.results if os.path.realpath(result.path) == real]
+
+
+def _tidy() -> None:
+    """Free what refers to itself in circles, while nobody waits. What is left is not looked through before the next
+    time, however much is made meanwhile.
+    """
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 def _meet(one: lsp.Range, other: lsp.Range) -> bool:

@@ -161,7 +161,7 @@ def _given_for(param: ir.Var, frame: Frame) -> int | None:
 def _own_names(function: ir.Function) -> list[str]:
     """The variables of a function that are objects of their own: no references, and no results of calls."""
     own = (name for name, kind in function.types.items() if kind[-1:] != "&" or name in function.arrays)
-    declared = {stmt.var.name for stmt in walk(function.body) if isinstance(stmt, ir.Declare)}
+    declared = {stmt.var.name for stmt in function.statements if isinstance(stmt, ir.Declare)}
     declared.update(param.name for param in function.params)
     referred = {param.name for param in function.params if param.by_reference}
     return sorted(name for name in own if name not in referred and (name[:1] != "%" or name in declared))

@@ -615,6 +615,7 @@ class _Alignment:
             self._rename(call.result) if call.result is not None else None,
             call.look,
             call.template_args,
+            call.scope,
         )
 
     def _rename(self, expr: ir.Expr) -> ir.Expr:

@@ -122,7 +122,8 @@ class Effects(Allocations):
         found = self.resolve(call, state)
         if isinstance(found, Api):
             return self.library_call(call, found, state, where)
-        if ir.is_any_of(call.callee) and self.program.methods(call.callee, len(call.args)):
+        several = ir.is_any_of(call.callee) and not self.of_its_template(call)
+        if several and self.program.methods(call.callee, len(call.args)):
             if not found:  # no object of a class that has it
                 return state
             before = state.copy()  # the object may have none of them

@@ -28,6 +28,7 @@ from cudafix.server.workspace import Said, Workspace, is_source
 
 DELAY = 0.2
 """Seconds without an edit before work begins."""
+_IDLE = 2.0  # seconds without one before memory is tidied
 _PATIENCE = 20.0  # seconds that a request waits for what is said about the newest texts
 _SEVERITIES = {
     Level.ERROR: lsp.DiagnosticSeverity.Error,
@@ -133,6 +134,8 @@ class Server(LanguageServer):
         for path in texts:
             self._publish(path)
         self._settled.set()
+        gc.freeze()  # nearly all of it is needed for the next answer: nobody looks through it meanwhile
+        await asyncio.sleep(_IDLE)  # another edit ends this
         await self._work(_tidy)
 
     async def _work(self, work: Callable[[], T]) -> T | None:
@@ -354,9 +357,7 @@ def _results(report: Report, real: str) -> list[Result]:
 
 
 def _tidy() -> None:
-    """Free what refers to itself in circles, while nobody waits. What is left is not looked through before the next
-    time, however much is made meanwhile.
-    """
+    """Free what refers to itself in circles, while nobody waits."""
     gc.unfreeze()
     gc.collect()
     gc.freeze()

@@ -30,6 +30,10 @@ def last(name: str) -> str:
     return name[at + 2 :] if at >= 0 else name
 
 
+def _last_names(function: ir.Function) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(last, (function.name, *function.also))))
+
+
 def takes(function: ir.Function, arity: int) -> bool:
     """Whether a function can be called with this number of arguments, which is not that of its parameters."""
     if function.params and function.params[-1].type.rstrip().endswith("..."):
@@ -75,9 +79,10 @@ class Program:
         self._functions: dict[str, list[ir.Function]] = defaultdict(list)
         self._kept: dict[str, object] = {}
         self._resolved: dict[tuple[str, int, str, str | None], list[ir.Function]] = {}
+        self._callees: dict[int, tuple[ir.Function, ...]] = {}
         for module in self.modules:
             for function in module.functions:
-                for name in dict.fromkeys(map(last, (function.name, *function.also))):
+                for name in function.kept("last names", _last_names):
                     self._functions[name].append(function)
                 self.home[id(function)] = module
             for name, others in module.namespaces.items():
@@ -185,36 +190,29 @@ class Program:
             found[last(variable.name)].add(variable.type if variable.space == "host" and not variable.array else "")
         return {name: kinds.pop() for name, kinds in found.items() if len(kinds) == 1}
 
-    def reaching(self, fact: str, holds: Callable[[ir.Stmt], bool]) -> frozenset[int]:
+    def reaching(self, fact: str, holds: Callable[[ir.Stmt], bool]) -> Reaching:
         """The functions (by `id`) with a statement for which `holds`, or that call one of these. Kept by `fact`."""
-        return self.reaching_those(fact, lambda function: any(map(holds, ir.walk(function.body))))
+        return self.reaching_those(fact, lambda function: any(map(holds, function.statements)))
 
-    def reaching_those(self, fact: str, holds: Callable[[ir.Function], bool]) -> frozenset[int]:
+    def reaching_those(self, fact: str, holds: Callable[[ir.Function], bool]) -> Reaching:
         """The functions (by `id`) for which `holds`, or that call one of these. Kept by `fact`."""
-        return self.kept(fact, lambda: self._with_callers(filter(holds, self.functions())))
+        return self.kept(fact, lambda: Reaching(self, holds))
 
-    def _with_callers(self, functions: Iterable[ir.Function]) -> frozenset[int]:
-        callers = self.kept("callers", self._callers)
-        found = list(map(id, functions))
-        reached: set[int] = set()
-        while found:
-            current = found.pop()
-            if current not in reached:
-                reached.add(current)
-                found.extend(callers.get(current, ()))
-        return frozenset(reached)
-
-    def _callers(self) -> dict[int, set[int]]:
-        """Who may call each function, or hands it to somebody who may, by `id`."""
-        callers: dict[int, set[int]] = defaultdict(set)
-        for function in self.functions():
-            for stmt in ir.walk(function.body):
-                reached = self.reached_by(stmt, function.cls) if isinstance(stmt, ir.Call) else []
+    def callees(self, function: ir.Function) -> Sequence[ir.Function]:
+        """The functions that one calls, or hands to somebody who may."""
+        if id(function) not in self._callees:
+            found: dict[ir.Function, None] = {}
+            for stmt in function.statements:
+                if isinstance(stmt, ir.Call):
+                    found.update(dict.fromkeys(self.reached_by(stmt, function.cls)))
                 for name in handed_over(stmt):
-                    reached = reached + self.resolve(name, 0, stmt.span.path)
-                for callee in reached:
-                    callers[id(callee)].add(id(function))
-        return callers
+                    found.update(dict.fromkeys(self.resolve(name, 0, stmt.span.path)))
+            self._callees[id(function)] = tuple(found)
+        return self._callees[id(function)]
+
+    @cached_property
+    def by_id(self) -> Mapping[int, ir.Function]:
+        return {id(function): function for function in self.functions()}
 
     def reached_by(self, call: ir.Call, cls: str | None) -> list[ir.Function]:
         """The functions that a call in a method of `cls` may reach, whatever the class of the object is: `part->run()`
@@ -240,7 +238,7 @@ class Program:
         names: dict[tuple[str, str], None] = {}
         for function in self.functions():
             words = [word for kind in function.types.values() for word in _WORD.findall(kind.partition("<")[2])]
-            for stmt in ir.walk(function.body):
+            for stmt in function.statements:
                 words += [expr.name for expr in ir.values_in(stmt) if isinstance(expr, ir.FuncRef)]
                 words += _WORD.findall(stmt.template_args) if isinstance(stmt, ir.Call) else ()
             names.update(((word, function.span.path), None) for word in words)
@@ -329,3 +327,56 @@ class Program:
             exact = [f for f in found if f in exact or takes(f, arity)]
         found = exact or found
         return [f for f in found if f.span.path == path] or found
+
+
+class Reaching:
+    """The functions of a program (by `id`) for which something `holds`, or that call one of these, through others too.
+    Of a function that nobody asks about, and that none of those calls, it is not found out.
+    """
+
+    def __init__(self, program: Program, holds: Callable[[ir.Function], bool]) -> None:
+        self._program = program
+        self._holds = holds
+        self._known: dict[int, bool] = {}
+
+    def __contains__(self, function: int) -> bool:
+        if function not in self._known:
+            found = self._program.by_id.get(function)
+            if found is None:
+                return False
+            self._find_out(found)
+        return self._known[function]
+
+    def __bool__(self) -> bool:
+        return any(map(self.__contains__, self._program.by_id))
+
+    def _find_out(self, start: ir.Function) -> None:
+        """Functions that call each other in a circle are one (R. Tarjan, "Depth-First Search and Linear Graph
+        Algorithms", 1972). All that are open when one is found that counts lead there, by calls or through a circle.
+        """
+        order: dict[int, int] = {}
+        lowest: dict[int, int] = {}
+        opened: list[int] = []
+        calls: list[tuple[int, Iterator[ir.Function]]] = [(0, iter((start,)))]  # who is asked, and whom it calls
+        while calls:
+            caller, callees = calls[-1]
+            callee = next(callees, None)
+            if callee is None:
+                calls.pop()
+                if lowest.get(caller) == order.get(caller):  # nothing counts in this circle, or behind it
+                    while opened and order[opened[-1]] >= order[caller]:
+                        self._known[opened.pop()] = False
+                else:
+                    lowest[calls[-1][0]] = min(lowest[calls[-1][0]], lowest[caller])
+                continue
+            each = id(callee)
+            known = self._known.get(each)
+            if known is None and each in order:
+                lowest[caller] = min(lowest[caller], order[each])
+            elif known or (known is None and self._holds(callee)):
+                self._known.update(dict.fromkeys((*opened, each), True))
+                return
+            elif known is None:
+                order[each] = lowest[each] = len(order)
+                opened.append(each)
+                calls.append((each, iter(self._program.callees(callee))))

@@ -134,7 +134,8 @@ class Call:
     """`result = callee(args)`. For a method call `receiver` is the object and `callee` the bare method name.
 
     `span` covers the call expression, `name_span` the callee token (empty when token pasting made it), and `close` is
-    the offset of the closing parenthesis. `arg_spans` are the source ranges of the arguments, in order.
+    the offset of the closing parenthesis. `arg_spans` are the source ranges of the arguments, in order. `scope` is the
+    parameter of a template that stands for the class of the function: `P` in `P::allocate(n)`.
     """
 
     callee: str
@@ -148,6 +149,7 @@ class Call:
     result: Expr | None = None
     look: Look = Look.IGNORED
     template_args: str = ""
+    scope: str = ""
 
     @property
     def given(self) -> tuple[Expr, ...]:
@@ -421,7 +423,8 @@ class Function:
     no decorator has put another one in its place, and it is no generator. `by_reference` is true if the result of a
     call may be another name of what it returns. `also` are its other qualified names, of which a macro gives it one.
     `unbound` is true of a static member function, which has no object, and `dependent` where names of base classes may
-    not be found without `this->` (C++17, 17.6.2 [temp.dep] 3).
+    not be found without `this->` (C++17, 17.6.2 [temp.dep] 3). `templates` are the parameters of the template that it
+    is, in order; "" stands for one that is no type, or has no name.
     """
 
     name: str
@@ -443,7 +446,13 @@ class Function:
     also: tuple[str, ...] = ()
     unbound: bool = False
     dependent: bool = False
+    templates: tuple[str, ...] = ()
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def statements(self) -> tuple[Stmt, ...]:
+        """All statements of the body, nested ones too, once it is lowered."""
+        return self.kept("statements", lambda f: tuple(walk(f.body)))
 
     @property
     def arrays(self) -> frozenset[str]:

@@ -17,7 +17,7 @@ A user's row replaces the built-in row of the same name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cache
@@ -84,8 +84,8 @@ class Tables:
         found = [one for one in undefined if one.name not in self._own and _API.match(one.name) is None]
         if not found:
             return self
-        made = copy(self)
-        made._undefined, made._answers = dict(self._undefined), {}
+        made = copy(self)  # with what is found out about rows in common
+        made._undefined = dict(self._undefined)
         for one in found:
             made._undefined[one.name] = [*made._undefined.get(one.name, ()), one]
         return made
@@ -101,12 +101,13 @@ class Tables:
         """
         asked = (name, arity)
         if asked not in self._answers:
-            api = _documented(self._function(name, arity))
-            of_c = api is not None and not api.source.startswith("C++")
-            own = self._undefined.get(name.removeprefix("::"), ())
-            hidden = any(one.takes(arity) and not (one.of_c and of_c) for one in own)
-            self._answers[asked] = None if hidden else api
-        return self._answers[asked]
+            self._answers[asked] = _documented(self._function(name, arity))
+        api = self._answers[asked]
+        own = self._undefined.get(name.removeprefix("::"), ())
+        if not own or api is None:
+            return api
+        of_c = not api.source.startswith("C++")
+        return None if any(one.takes(arity) and not (one.of_c and of_c) for one in own) else api
 
     def any_form(self, name: str) -> Api | None:
         """The row of the free function `name`, whatever it is given."""
@@ -216,15 +217,15 @@ class Tables:
             self._own_patterns += map(_pattern, filter(_is_pattern, names))
 
 
-def load(extra: Iterable[Mapping[str, object]] = ()) -> Tables:
+def load(extra: Sequence[Mapping[str, object]] = ()) -> Tables:
     """The built-in tables and the user's rows. Raises TableError for the first wrong row, in one line."""
-    return Tables(extra)
+    return Tables(extra) if extra else built_in()
 
 
 @cache
 def built_in() -> Tables:
-    """The built-in tables alone, made once."""
-    return load()
+    """The built-in tables alone, made once: what they are asked is found once."""
+    return Tables()
 
 
 _TEXTS = frozenset(("name", "effect", "roles", "memory", "on", "waits", "returns", "holds", "why", "source"))

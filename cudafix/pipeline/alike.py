@@ -16,7 +16,6 @@ from dataclasses import fields
 from typing import NamedTuple
 
 from cudafix import ir
-from cudafix.ir import walk
 from cudafix.ir.link import Program, last
 from cudafix.models import Tables
 from cudafix.ordering.facts.slicing import Slicer
@@ -162,7 +161,7 @@ class Fingerprints:
     def _runs_objects(self, function: ir.Function) -> bool:
         """Whether a function calls an algorithm that runs functions of what it is given on the device."""
         if id(function) not in self._with_objects:
-            calls = (stmt for stmt in walk(function.body) if isinstance(stmt, ir.Call))
+            calls = (stmt for stmt in function.statements if isinstance(stmt, ir.Call))
             rows = (self._tables.lookup(call.callee, len(call.args)) for call in calls)
             self._with_objects[id(function)] = function, any(row is not None and row.templates for row in rows)
         return self._with_objects[id(function)][1]

@@ -18,7 +18,6 @@ from cudafix import ir
 from cudafix.codemod import codemods
 from cudafix.codemod import module as codemod
 from cudafix.findings import Assumption, Edit, Finding, Place, Refusal, Report, Runs, Safety
-from cudafix.ir import walk
 from cudafix.ir.link import SOURCES, handed_over, last
 from cudafix.models import Tables
 from cudafix.models.api import Effect
@@ -300,7 +299,7 @@ class Cluster:
         allocations: set[Key] = set()
         both: set[Key] = set()
         of_the_pool: set[Key] = set()
-        for call in walk(function.body):
+        for call in function.statements:
             api = self.tables.lookup(call.callee, len(call.args)) if isinstance(call, ir.Call) else None
             if api is None:
                 continue
@@ -403,7 +402,7 @@ class Cluster:
         calls = {
             (stmt.span.path, stmt.span.start): stmt.callee
             for function in self._functions()
-            for stmt in walk(function.body)
+            for stmt in function.statements
             if isinstance(stmt, ir.Call) and stmt.receiver is None and stmt.callee in _OF_THE_DRIVER
             if self._is_given(stmt.span.path) and not stmt.span.path.endswith(prefilter.SUFFIX)
         }
@@ -651,7 +650,7 @@ class Cluster:
         """Every host call of `cudaMalloc` in a file that is not only read, reached or not."""
         found: dict[tuple[str, int], ir.Call] = {}
         for function in self._functions():
-            for stmt in walk(function.body):
+            for stmt in function.statements:
                 own = isinstance(stmt, ir.Call) and stmt.receiver is not None  # `pool.cudaMalloc(n)` is the program's
                 if (
                     isinstance(stmt, ir.Call)
@@ -689,13 +688,13 @@ class Cluster:
         while around - asked:
             asked |= around
             for function in functions:
-                for stmt in walk(function.body):
+                for stmt in function.statements:
                     if any(last(name) in around for name in handed_over(stmt)):
                         return self._handing(stmt)
             around = {
                 last(function.name)
                 for function in functions
-                if any(isinstance(stmt, ir.Call) and last(stmt.callee) in around for stmt in walk(function.body))
+                if any(isinstance(stmt, ir.Call) and last(stmt.callee) in around for stmt in function.statements)
             }
         return None
 

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from cudafix import ir, models
 from cudafix.findings import Finding, Place, Problem, Refusal, Report
 from cudafix.frontends.python.notebook import Notebooks
-from cudafix.ir import walk
 from cudafix.ordering.interpreter import check
 from cudafix.ordering.interpreter.program import Overlay, Violation, Wrong
 from cudafix.pipeline import asked, pools
@@ -232,7 +231,7 @@ def reasons(before: Mapping[str, bytes], after: Mapping[str, bytes], config: Con
     wrong += map(Reason, _included_otherwise(old, new, programs))
     shared: set[str] = set()
     targets: dict[str, set[str]] = {}
-    original = {id(s) for view in views_of(old, programs) for f in view.program.functions() for s in walk(f.body)}
+    original = {id(s) for view in views_of(old, programs) for f in view.program.functions() for s in f.statements}
     wrong += [
         Reason(v) if isinstance(v, str) else _reason(v, original)
         for v in lockstep(old, new, programs, tables, per_thread)
@@ -292,7 +291,7 @@ def _changed_wrappers(old: Tree, new: Tree, programs: Sequence[Sequence[str]]) -
 
 def _included_otherwise(old: Tree, new: Tree, programs: list[list[str]]) -> Iterator[str]:
     """The files that functions include whose text is not the same, or is not there: the IR has nothing of it."""
-    stmts = (s for view in views_of(old, programs) for f in view.program.functions() for s in walk(f.body))
+    stmts = (s for view in views_of(old, programs) for f in view.program.functions() for s in f.statements)
     included = (s for s in stmts if isinstance(s, ir.Unknown) and s.why.startswith(ir.INCLUDED))
     for name in sorted({name for s in included for name in s.called or ("a file",)}):
         last = os.path.basename(name)

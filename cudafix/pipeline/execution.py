@@ -90,7 +90,14 @@ _one_at_a_time = threading.Lock()  # the threads of one worker
 _last: tuple[Config, Tree] | None = None  # what they worked on: the next batch has some of the same headers
 
 
-def work(batch: Batch, drawn_from: Tree | None = None) -> Done:
+def work(batch: Batch) -> Done:
+    """Prove the clusters of a batch, as one of many."""
+    done = _work(batch)
+    gc.collect()  # programs refer to themselves in circles, and what is looked for by itself is rarely found
+    return done
+
+
+def _work(batch: Batch, drawn_from: Tree | None = None) -> Done:
     """Prove the clusters of a batch. What the tree that it was drawn from has read is not read again."""
     global _last
     with _one_at_a_time:
@@ -103,7 +110,6 @@ def work(batch: Batch, drawn_from: Tree | None = None) -> Done:
         _last = batch.config, tree
         tables = models.load(batch.config.tables)
         decided = [_decided(tree, asked, tables, batch.config) for asked in batch.asked]
-        gc.collect()  # programs refer to themselves in circles, and what is looked for by itself is rarely found
         return Done(decided, signature())
 
 
@@ -186,7 +192,9 @@ def decide(
     ):
         chosen = _first(left, sizes, _LEAST)
         left = left[len(chosen) :]
-        yield from zip(chosen, work(_batch(tree, asked, chosen, config), tree).decided, strict=True)
+        yield from zip(chosen, _work(_batch(tree, asked, chosen, config), tree).decided, strict=True)
+        if left:  # as in `work`; who asks for little wants the answer first
+            gc.collect()
     if not left:
         return
     most = sum(sizes[n] for n in left) // (_BATCHES * (jobs if executor is None else _MOST_WORKERS))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import zip_longest
 from operator import ge
 
@@ -82,7 +83,10 @@ def lockstep(
 
 def _same(overlay: Overlay, proved: Overlay, program: Program, tables: Tables) -> bool:
     """Whether an overlay of one program is what the plan said, as far as the program goes."""
-    gaps = _gaps(program)
+    keys = [
+        key for one in (overlay, proved) for part in (one.before, one.after, one.replaced, one.removed) for key in part
+    ]
+    gaps = _gaps(program, {key.path for key in keys})
 
     def inserted(one: Overlay) -> dict[tuple[Key, bool], list[ir.Call]]:
         found: dict[tuple[Key, bool], list[ir.Call]] = {}
@@ -105,13 +109,14 @@ def _same(overlay: Overlay, proved: Overlay, program: Program, tables: Tables) -
     return meaning(overlay) == meaning(proved) and all(map(ge, looks(overlay), looks(proved)))
 
 
-def _gaps(program: Program) -> dict[Key, tuple[tuple[Key, bool], tuple[Key, bool]]]:
-    """For each statement the gaps before and behind it, by the statement that follows and False, or that stands in
-    front and True. What the host only reads between two statements parts no gap: it issues nothing and waits for
-    nothing, and what is inserted behind it in the IR stands in front of the arguments that it is of in the text.
+def _gaps(program: Program, paths: AbstractSet[str]) -> dict[Key, tuple[tuple[Key, bool], tuple[Key, bool]]]:
+    """For each statement of functions with some of these `paths` the gaps before and behind it, by the statement that
+    follows and False, or that stands in front and True. What the host only reads between two statements parts no gap:
+    it issues nothing and waits for nothing, and what is inserted behind it in the IR stands in front of the arguments
+    that it is of in the text.
     """
     found: dict[Key, tuple[tuple[Key, bool], tuple[Key, bool]]] = {}
-    blocks = [function.body for function in program.functions()]
+    blocks = [function.body for function in program.functions() if not paths.isdisjoint(function.kept("paths", _paths))]
     while blocks:
         block = blocks.pop()
         before: tuple[Key, bool] | None = None
@@ -127,6 +132,10 @@ def _gaps(program: Program) -> dict[Key, tuple[tuple[Key, bool], tuple[Key, bool
             before = behind if following is None or not isinstance(following, ir.Label) else None
             blocks += blocks_of(stmt)
     return found
+
+
+def _paths(function: ir.Function) -> frozenset[str]:
+    return frozenset(stmt.span.path for stmt in function.statements)
 
 
 def _unfit(view: View, overlay: Overlay, tables: Tables, per_thread: bool) -> list[str]:

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from cudafix import ir
 from cudafix.findings import Edit
-from cudafix.ir import walk
 from cudafix.ir.link import last
 from cudafix.models import Tables
 from cudafix.pipeline.tree import Tree
@@ -44,7 +43,7 @@ def functions_of(tree: Tree, header: str, tables: Tables) -> frozenset[str]:
 
 
 def _sets_threshold(function: ir.Function) -> bool:
-    calls = (s for s in walk(function.body) if isinstance(s, ir.Call) and s.callee == "cudaMemPoolSetAttribute")
+    calls = (s for s in function.statements if isinstance(s, ir.Call) and s.callee == "cudaMemPoolSetAttribute")
     return any("cudaMemPoolAttrReleaseThreshold" in repr(call.args) for call in calls)
 
 

@@ -10,6 +10,7 @@ import io
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from textwrap import wrap
 
 from cudafix import __version__
 from cudafix.findings import Edit, Finding
@@ -19,6 +20,7 @@ from cudafix.rewrite import edits
 from cudafix.rewrite.committing import Step
 
 _LONGEST = 72  # characters of a subject, as `git log --oneline` shows them (git-commit(1): 50 would be better)
+_WIDTH = 80  # of the lines of a message
 
 
 def steps(way: str, sources: Mapping[str, bytes], selection: Selection) -> list[Step]:
@@ -87,10 +89,14 @@ def _message(made: Selection, texts: Mapping[str, bytes], changes: Mapping[str, 
         f"\nProved by cudafix {__version__}: every order between conflicting operations that the\n"
         "program guaranteed is still guaranteed.\n"
     )
+    said = io.StringIO()
     for name, words in sorted({(each.name, str(each)) for fix in made.chosen for each in fix.assumptions}):
-        written.write(f"assumed (`{name}`): {readable(words)}\n")
-    terminal.caveats(made)
-    return written.getvalue()
+        said.write(f"assumed (`{name}`): {readable(words)}\n")
+    Terminal(said, texts).caveats(made)
+    wrapped = (
+        wrap(line, _WIDTH, break_long_words=False, break_on_hyphens=False) for line in said.getvalue().splitlines()
+    )
+    return written.getvalue() + "".join(f"{line}\n" for lines in wrapped for line in lines)
 
 
 def _subject(findings: Sequence[Finding]) -> str:

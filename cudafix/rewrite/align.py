@@ -179,7 +179,7 @@ def _names(module: ir.Module) -> Iterator[str]:
     """Whatever a program may call by a name that it gives it."""
     for function in module.functions:
         yield last(function.name)
-        yield from (last(s.callee) for s in walk(function.body) if isinstance(s, ir.Call))
+        yield from (last(s.callee) for s in function.statements if isinstance(s, ir.Call))
     yield from (last(kernel.name) for kernel in module.kernels)
 
 
@@ -192,7 +192,7 @@ def _outermost(function: ir.Function) -> str:
 
 
 def _parts(function: ir.Function) -> Iterator[ir.Expr]:
-    for stmt in walk(function.body):
+    for stmt in function.statements:
         yield from values_in(stmt)
         for place in places_in(stmt):
             yield from ir.variables(place)
@@ -296,7 +296,7 @@ def _runs_where_one_failed(stmt: ir.If, statuses: set[ir.Expr]) -> bool:
 def _repeated(function: ir.Function) -> set[Key]:
     """The statements that a macro writes which is defined outside of the function, at each use."""
     path, start, end = function.span  # in there, several parts of one expression may have its place
-    elsewhere = (s for s in walk(function.body) if s.span.path != path or not start <= s.span.start < end)
+    elsewhere = (s for s in function.statements if s.span.path != path or not start <= s.span.start < end)
     places = Counter(key for key, _ in groupby(map(key_of, elsewhere)))
     return {key for key, count in places.items() if count > 1}
 
@@ -615,6 +615,7 @@ class _Alignment:
             self._rename(call.result) if call.result is not None else None,
             call.look,
             call.template_args,
+            call.scope,
         )
 
     def _rename(self, expr: ir.Expr) -> ir.Expr:

@@ -21,7 +21,9 @@ _TOKEN = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _BLANK = re.compile(rb"\n[ \t]*\r?\n")
-_FUNCTION = re.compile(rb"^[\w:<>,*& \t]+[ \t*&](\w+)\([^;{}()]*\)(\s*)\{", re.MULTILINE)
+_FUNCTION = re.compile(
+    rb"^[\w:<>,*& \t]+[ \t*&](\w+)\([^;{}()]*\)(\s*)\{(?![^\n]*\})", re.MULTILINE
+)  # of several lines
 _LEAVES = re.compile(r"\b(?:return|goto|break|continue|co_return)\b")
 _ASSIGNS = re.compile(r"(?<![=!<>+\-*/%&|^])([\w.\]]+)\s*=(?!=)")
 _A_CLASS = re.compile(rb"(?:.*[\s>])?(?:class|struct|union)\s[^()]*", re.DOTALL)

@@ -6,6 +6,7 @@ The loop answers; one thread works, on the newest texts only: an edit cancels wh
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +28,7 @@ from cudafix.server.workspace import Said, Workspace, is_source
 
 DELAY = 0.2
 """Seconds without an edit before work begins."""
+_IDLE = 2.0  # seconds without one before memory is tidied
 _PATIENCE = 20.0  # seconds that a request waits for what is said about the newest texts
 _SEVERITIES = {
     Level.ERROR: lsp.DiagnosticSeverity.Error,
@@ -132,6 +134,9 @@ class Server(LanguageServer):
         for path in texts:
             self._publish(path)
         self._settled.set()
+        gc.freeze()  # nearly all of it is needed for the next answer: nobody looks through it meanwhile
+        await asyncio.sleep(_IDLE)  # another edit ends this
+        await self._work(_tidy)
 
     async def _work(self, work: Callable[[], T]) -> T | None:
         """What the thread finds out about the newest texts; None if they have changed meanwhile."""
@@ -349,6 +354,13 @@ def _named(report: Report, real: str) -> str:
 def _results(report: Report, real: str) -> list[Result]:
     """Those of a file."""
     return [result for result in report.results if os.path.realpath(result.path) == real]
+
+
+def _tidy() -> None:
+    """Free what refers to itself in circles, while nobody waits."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 def _meet(one: lsp.Range, other: lsp.Range) -> bool:

@@ -11,6 +11,7 @@ from cudafix.pipeline import driver
 from cudafix.project.config import Config
 from cudafix.rewrite import pool_setup
 from cudafix.rewrite.edits import apply
+from cudafix.rewrite.pool_setup import has_braces_alone
 
 HEAD = "#include <cuda_runtime.h>\n__global__ void k(float *p) { p[0] = 1; }\n"
 PAIR = "float *d; cudaMalloc(&d, 4); k<<<1, 1>>>(d); cudaFree(d);"
@@ -274,3 +275,8 @@ def test_it_is_found_beside_what_is_out_of_order(pairs: str) -> None:
     assert after["main.cu"].count("ReleaseThreshold") == 1
     assert "cudaStreamWaitEvent" in after["main.cu"]
     assert unset(after) == []
+
+
+def test_a_function_on_one_line_does_not_say_where_braces_stand() -> None:
+    assert has_braces_alone(b"void f() { g(); }\nvoid g() { h(); }\nint main()\n{\n}\n")
+    assert not has_braces_alone(b"void f() { g(); }\nint main() {\n}\n")

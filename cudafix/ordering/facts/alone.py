@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 
 from cudafix import ir
-from cudafix.ir import walk
 from cudafix.ir.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, played, roles_of
@@ -82,14 +81,14 @@ class Alone:
         takes more of those where addresses are stored: what a step mixes up costs more than a few statements.
         """
         tree = self.tree(function) or (function,)
-        own, *called = (one.kept("length", lambda f: sum(1 for _ in walk(f.body))) for one in tree)
+        own, *called = (one.kept("length", lambda f: sum(1 for _ in f.statements)) for one in tree)
         return own > SHORT or own + sum(called) > (SHORT_WITH_ADDRESSES if any(map(self.stores, tree)) else SHORT)
 
     def stores(self, function: ir.Function) -> bool:
         """Whether the function itself may store an address where others find it."""
         if id(function) not in self._stores:
             self._stores[id(function)] = bool(function.kept("bytes", stored_as_bytes)) or any(
-                self._may_store(stmt, function) for stmt in walk(function.body)
+                self._may_store(stmt, function) for stmt in function.statements
             )
         return self._stores[id(function)]
 
@@ -98,7 +97,7 @@ class Alone:
         addresses that stand there are others then.
         """
         names = function.kept("bytes", stored_as_bytes)
-        return bool(names) and any(self._may_change(stmt, function, names) for stmt in walk(function.body))
+        return bool(names) and any(self._may_change(stmt, function, names) for stmt in function.statements)
 
     def _may_change(self, stmt: ir.Stmt, function: ir.Function, names: Set[str]) -> bool:
         if isinstance(stmt, ir.HostAccess):
@@ -135,7 +134,7 @@ class Alone:
         if id(function) not in self._names:
             named: set[str] = set()
             used: set[str] = set()
-            for stmt in walk(function.body):
+            for stmt in function.statements:
                 handed = list(self._only_read(stmt, function))
                 for expr in expressions(stmt):
                     names_in(expr, named if any(expr is one for one in handed) else used)
@@ -157,7 +156,7 @@ class Alone:
         """What a function calls; None if it does anything but host work itself."""
         if id(function) not in self._callees:
             found: list[ir.Function] | None = [] if not function.span.path.endswith(".py") else None
-            for stmt in walk(function.body):
+            for stmt in function.statements:
                 called = self._of(stmt, function)
                 if called is None or found is None:
                     found = None

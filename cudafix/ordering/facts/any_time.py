@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from cudafix import ir
-from cudafix.ir import walk
 from cudafix.ir.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import Api, Effect, roles_of
@@ -79,7 +78,7 @@ class AnyTime:
             if id(one) in seen:
                 continue
             seen.add(id(one))
-            for stmt in walk(one.body):
+            for stmt in one.statements:
                 called = self._called(stmt, one)
                 if called is None:
                     return False
@@ -88,7 +87,7 @@ class AnyTime:
 
     def _statements(self) -> Iterator[ir.Stmt]:
         for function in self._program.functions():
-            yield from walk(function.body)
+            yield from function.statements
 
     def _calls(self) -> Iterator[ir.Call]:
         return (stmt for stmt in self._statements() if isinstance(stmt, ir.Call))

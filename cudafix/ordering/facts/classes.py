@@ -9,8 +9,7 @@ from enum import Enum
 from functools import cached_property
 
 from cudafix import ir
-from cudafix.ir import walk
-from cudafix.ir.link import Program, last, takes
+from cudafix.ir.link import Program, Reaching, last, takes
 from cudafix.models.api import Effect, plays, roles_of
 from cudafix.ordering.facts import paths
 from cudafix.ordering.facts.clients import ELEMENT
@@ -245,7 +244,7 @@ class Classes:
         called = {
             id(f)
             for function in self.program.functions()
-            for stmt in walk(function.body)
+            for stmt in function.statements
             if isinstance(stmt, ir.Call)
             for f in self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path, function.cls)
         }
@@ -342,9 +341,9 @@ class Classes:
         """What a function may observe, by way of others too."""
         return [kind for kind in Observation if id(function) in self._observing(kind)]
 
-    def _observing(self, kind: Observation) -> frozenset[int]:
+    def _observing(self, kind: Observation) -> Reaching:
         return self.program.reaching_those(
-            f"observes {kind.value}", lambda f: any(self._observed(stmt, f) is kind for stmt in walk(f.body))
+            f"observes {kind.value}", lambda f: any(self._observed(stmt, f) is kind for stmt in f.statements)
         )
 
     def _observed(self, stmt: ir.Stmt, function: ir.Function) -> Observation | None:
@@ -382,23 +381,23 @@ class Classes:
         return next((f.name for f in run if id(f) in self.storing_elsewhere or _stores_in_argument(f)), "")
 
     @cached_property
-    def storing_elsewhere(self) -> frozenset[int]:
+    def storing_elsewhere(self) -> Reaching:
         """The functions (by `id`) that store, or let others store, an address or a handle in a variable that others
         see, or through a pointer or a reference that is no parameter.
         """
         return self.program.reaching_those("stores elsewhere", self._stores_elsewhere)
 
     @cached_property
-    def storing_addresses(self) -> frozenset[int]:
+    def storing_addresses(self) -> Reaching:
         """The functions (by `id`) that store, or let others store, an address or a handle in more than a variable of
         their own.
         """
         return self.program.reaching_those("stores addresses", self._stores_addresses)
 
     @cached_property
-    def making_objects(self) -> frozenset[int]:
+    def making_objects(self) -> Reaching:
         """The functions (by `id`) that make objects of the host which may outlive the call."""
-        return self.program.reaching_those("makes objects", lambda f: any(map(self._makes_object, walk(f.body))))
+        return self.program.reaching_those("makes objects", lambda f: any(map(self._makes_object, f.statements)))
 
     def _makes_object(self, stmt: ir.Stmt) -> bool:
         if not isinstance(stmt, ir.Call) or stmt.receiver is not None:
@@ -407,7 +406,7 @@ class Classes:
         return stmt.callee.startswith("operator new") or (api is not None and api.effect is Effect.ALLOC)
 
     def _stores_addresses(self, function: ir.Function) -> bool:
-        for stmt in walk(function.body):
+        for stmt in function.statements:
             if isinstance(stmt, ir.Assign):
                 place = stmt.target
                 own = isinstance(place, ir.Var) and "::" not in place.name and place.name not in function.captures
@@ -423,7 +422,7 @@ class Classes:
         variable that others see, or through a pointer or a reference that is no parameter.
         """
         slicer = Slicer.of(self.program, self.reach.tables)
-        for stmt in walk(function.body):
+        for stmt in function.statements:
             if isinstance(stmt, ir.Assign) and _is_elsewhere(stmt.target, function):
                 if may_lead(stmt.value, function) or _is_null(stmt.value) or slicer.decides(stmt.target):
                     return True
@@ -494,7 +493,7 @@ class Classes:
         found = {f.name for f in self.program.functions() if last(f.name) == ir.DEFAULTS}
         if found:
             for function in self.program.functions():
-                found.difference_update(s.callee for s in walk(function.body) if isinstance(s, ir.Call))
+                found.difference_update(s.callee for s in function.statements if isinstance(s, ir.Call))
         return found
 
     @cached_property
@@ -824,7 +823,7 @@ def _stores_in_argument(function: ir.Function) -> bool:
     """Whether a constructor stores in what it is given, which is no object of its class."""
     owner = last(function.cls or "")
     given = {param.name for param in function.params if _class_of(param) != owner}
-    for stmt in walk(function.body) if last(function.name) == owner else ():
+    for stmt in function.statements if last(function.name) == owner else ():
         place = stmt.target if isinstance(stmt, ir.Assign) else None
         while isinstance(place, ir.Field | ir.Index | ir.Deref):
             inner, place = place, place.base

@@ -27,7 +27,6 @@ from dataclasses import replace
 
 from cudafix import ir
 from cudafix.findings import Assumption
-from cudafix.ir import walk
 from cudafix.ir.link import SOURCES, Program, handed_over, last
 from cudafix.ordering.facts.plain import NUMBERS
 from cudafix.ordering.facts.unwritten import assigned_unseen, may_be_assigned_unseen
@@ -75,7 +74,7 @@ def called(function: ir.Function) -> tuple[tuple[str, int, str], ...]:
 
 
 def _called(function: ir.Function) -> Iterator[tuple[str, int, str]]:
-    for stmt in walk(function.body):
+    for stmt in function.statements:
         if isinstance(stmt, ir.Call):
             yield stmt.callee, len(stmt.args), stmt.span.path
         if isinstance(stmt, ir.Unknown) and stmt.names is not None:
@@ -196,7 +195,7 @@ def _of_main(
     for caller in graph.functions if found else ():
         if id(caller) in idle and not may_be_assigned_unseen(program, last(caller.cls or "")):
             continue
-        for stmt in walk(caller.body):
+        for stmt in caller.statements:
             named.update(id(f) for name in handed_over(stmt) for f in program.resolve(name, 0, stmt.span.path))
             if isinstance(stmt, ir.Call):
                 named.update(id(f) for f in program.reached_by(stmt, caller.cls))
@@ -233,7 +232,7 @@ def _made_out_of_sight(program: Program, graph: _Graph, manages: set[int]) -> se
     inside = {kind for module in program.modules for kinds in module.members.values() for kind in kinds}
     for function in program.functions():
         inside.update(function.types.values())
-        for stmt in walk(function.body):
+        for stmt in function.statements:
             if isinstance(stmt, ir.Call) and stmt.template_args and not stmt.callee.startswith("operator new"):
                 inside.add(f"<{stmt.template_args}>")
     found = {cls for cls in special if any(last(kind.removeprefix("struct ").strip()) == cls for kind in kinds)}
@@ -411,7 +410,7 @@ _PLAIN = re.compile(
 def _members_at_work(function: ir.Function) -> frozenset[ir.Field]:
     """The members of objects that a function gives to somebody, stores, or stores in, or looks into."""
     found: set[ir.Field] = set()
-    for stmt in walk(function.body):
+    for stmt in function.statements:
         if isinstance(stmt, ir.Return) and function.returns in NUMBERS:
             continue
         values = list(ir.values_in(stmt))
@@ -426,13 +425,13 @@ def _members_at_work(function: ir.Function) -> frozenset[ir.Field]:
 
 def _behind_pointers(function: ir.Function) -> list[ir.Expr]:
     """The objects of which a pointer to a member says which one a function means."""
-    stmts = (stmt for stmt in walk(function.body) if isinstance(stmt, ir.Unknown) and stmt.why == ir.POINTER_TO_MEMBER)
+    stmts = (stmt for stmt in function.statements if isinstance(stmt, ir.Unknown) and stmt.why == ir.POINTER_TO_MEMBER)
     return [stmt.parts[0] for stmt in stmts if stmt.parts]
 
 
 def _words(function: ir.Function) -> frozenset[str]:
     """The words of text that is not understood."""
-    return frozenset(name for stmt in walk(function.body) if isinstance(stmt, ir.Unknown) for name in stmt.names or ())
+    return frozenset(name for stmt in function.statements if isinstance(stmt, ir.Unknown) for name in stmt.names or ())
 
 
 def _names_at_work(function: ir.Function) -> frozenset[str]:
@@ -599,7 +598,7 @@ def _named_globals(function: ir.Function) -> set[str]:
             for part in expr:
                 visit(part)
 
-    for stmt in walk(function.body):
+    for stmt in function.statements:
         match stmt:
             case ir.Call():
                 visit((stmt.args, stmt.receiver, stmt.result))

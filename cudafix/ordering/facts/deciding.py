@@ -77,7 +77,7 @@ def _flow(function: ir.Function, tables: Tables) -> Flow:
     for n, param in enumerate(function.params):
         leads = param.by_reference or "*" in param.type or "[" in param.type or not param.type
         flows([(here, param.name)], frozenset({(last(function.name), str(n))}), leads)
-    for stmt in ir.walk(function.body):
+    for stmt in function.statements:
         for expr in _picking(stmt):
             for one in ir.variables(expr):
                 if not isinstance(one, ir.Index):

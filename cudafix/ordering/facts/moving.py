@@ -48,6 +48,12 @@ def may_own(kind: str) -> bool:
     return not (plain in NUMBERS or plain.endswith("*") or _NO_OWNER.fullmatch(plain))
 
 
+def _functions_named(function: ir.Function) -> frozenset[str]:
+    """The functions that are values in one."""
+    values = (value for stmt in function.statements for value in ir.values_in(stmt))
+    return frozenset(value.name for value in values if isinstance(value, ir.FuncRef))
+
+
 class Moving:
     """Classes of variables and members among which memory of elements may have been handed on."""
 
@@ -60,16 +66,12 @@ class Moving:
         self._aliases: list[tuple[Node, Node]] = []  # names of other objects: what is done to the one is to the other
         self._functions = {f.name: f for f in program.functions()}
         self._values = {  # the functions that calls may reach which do not name them
-            e.name
-            for function in self._functions.values()
-            for stmt in ir.walk(function.body)
-            for e in ir.values_in(stmt)
-            if isinstance(e, ir.FuncRef)
+            name for function in self._functions.values() for name in function.kept("functions named", _functions_named)
         }
         self._members = program.types_of_members()
         for function in program.functions():
             if not function.span.path.endswith(ir.PYTHON):
-                for stmt in ir.walk(function.body):
+                for stmt in function.statements:
                     self._statement(stmt, function)
         for function in program.functions():
             if function.name in self._values or ir.LAMBDA in function.name:

@@ -126,7 +126,7 @@ def stored_as_bytes(function: ir.Function) -> frozenset[str]:
     """The variables of a function that are pointers to bytes through which it stores, or hands to somebody who may."""
     names = {name for name, kind in function.types.items() if points_to_bytes(kind) and name not in function.arrays}
     found: set[str] = set()
-    for stmt in ir.walk(function.body) if names else ():
+    for stmt in function.statements if names else ():
         places: list[ir.Expr] = []
         match stmt:
             case ir.HostAccess(_, writes):

@@ -82,7 +82,7 @@ def _told_apart(program: Program, moves_memory: Callable[[ir.Block, str | None],
             beside.setdefault(name, set()).update(alike)
 
     for function in program.functions():
-        for stmt in ir.walk(function.body):
+        for stmt in function.statements:
             if isinstance(stmt, ir.Loop) and stmt.index is not None:
                 arrays = list(picked_from(stmt))
                 meet(map(array_name, arrays))
@@ -96,7 +96,7 @@ def _told_apart(program: Program, moves_memory: Callable[[ir.Block, str | None],
                         found |= {array_name(base)} if _of_handles(program, function, base) else set()
     found &= handles
     for function in program.functions() if found else ():
-        for call in (s for s in ir.walk(function.body) if isinstance(s, ir.Call)):
+        for call in (s for s in function.statements if isinstance(s, ir.Call)):
             for called in program.resolve(call.callee, len(call.args), call.span.path, function.cls):
                 for param, arg in zip(called.params, call.args, strict=False):
                     if "*" in param.type or "[" in param.type or param.by_reference:
@@ -137,7 +137,7 @@ def elements_of_rounds(function: ir.Function) -> dict[str, tuple[ir.Expr, ...]]:
     in its own statements, as far as it cannot be left before.
     """
     found: dict[str, tuple[ir.Expr, ...]] = {}
-    for loop in ir.walk(function.body):
+    for loop in function.statements:
         if not isinstance(loop, ir.Loop) or loop.index is None:
             continue
         used: dict[ir.Expr, None] = {}
@@ -181,7 +181,7 @@ def _assigned_again(function: ir.Function) -> frozenset[str]:
             times[target.name] += 1 + often
             last[target.name] = max(last.get(target.name, 0), sys.maxsize if often else at)
     used: dict[str, int] = {}
-    for stmt in ir.walk(function.body):
+    for stmt in function.statements:
         places = stmt.bounds if isinstance(stmt, ir.Loop) else stmt.args if isinstance(stmt, ir.Call) else ()
         for place in places:
             if isinstance(place, ir.Var):
@@ -214,7 +214,7 @@ def is_assigned_elsewhere(program: Program, function: ir.Function, place: ir.Exp
     if id(function) not in by:
         return bool(by)
     reach = program.reaching(f"assigns {name}", lambda s: any(_name(t) == name for t, _, _ in _targets((s,))))
-    calls = (s for s in ir.walk(function.body) if isinstance(s, ir.Call))
+    calls = (s for s in function.statements if isinstance(s, ir.Call))
     return any(id(callee) in reach for call in calls for callee in program.reached_by(call, function.cls))
 
 
@@ -248,7 +248,7 @@ def assigned_once(program: Program) -> frozenset[str]:
 def _assigned_once(program: Program) -> frozenset[str]:
     times: Counter[str] = Counter()
     for function in program.functions():
-        if any(isinstance(stmt, ir.Call) and stmt.callee in _ASSIGN_ANY for stmt in ir.walk(function.body)):
+        if any(isinstance(stmt, ir.Call) and stmt.callee in _ASSIGN_ANY for stmt in function.statements):
             return frozenset()
         name = last(function.name)
         for target, often, _ in _targets(function.body):

@@ -80,7 +80,7 @@ class Reach:
         threads = False
         for function in self.program.functions():
             threads = threads or any(map(THREAD.search, function.types.values()))
-            stmts = list(walk(function.body))
+            stmts = list(function.statements)
             calls = [s for s in stmts if isinstance(s, ir.Call)]
             threads = threads or any(map(self._starts_threads, calls))
             regions = [(c.span.start, c.close) for c in calls if c.callee.startswith("#pragma")]
@@ -95,7 +95,7 @@ class Reach:
             if id(call) not in found:
                 found.add(id(call))
                 for called in self.program.reached_by(call, cls):
-                    stack += [(s, called.cls) for s in walk(called.body) if isinstance(s, ir.Call)]
+                    stack += [(s, called.cls) for s in called.statements if isinstance(s, ir.Call)]
         return frozenset(found)
 
     def _starts_threads(self, call: ir.Call) -> bool:
@@ -111,7 +111,7 @@ class Reach:
             return True
         opened = False
         for function in self.program.functions():
-            for stmt in walk(function.body):
+            for stmt in function.statements:
                 if isinstance(stmt, ir.Assign) and _makes_a_file(stmt, function):
                     return True
                 if not isinstance(stmt, ir.Call):
@@ -220,7 +220,7 @@ class Reach:
         """What a function calls, or hands to somebody who may: what the program does not have, and what it has."""
         unseen: list[str] = []
         known: list[ir.Function] = []
-        for stmt in walk(function.body):
+        for stmt in function.statements:
             if isinstance(stmt, ir.Unknown):
                 unseen += self._unseen_in(stmt) or ((stmt.why,) if stmt.names is None else ())
             if isinstance(stmt, ir.Call):
@@ -254,7 +254,7 @@ class Reach:
         if not asking:
             return None
         functions = tuple(self.program.functions())
-        given = {last(name) for function in functions for stmt in walk(function.body) for name in handed_over(stmt)}
+        given = {last(name) for function in functions for stmt in function.statements for name in handed_over(stmt)}
         for function in functions:
             if id(function) in asking and (_is_unwritten(function) or last(function.name) in given):
                 return function.span, f"in `{function.name}`, which may run where no call is written"

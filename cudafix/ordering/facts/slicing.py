@@ -104,7 +104,7 @@ def moves_pointers(function: ir.Function, tables: Tables) -> frozenset[int]:
     `memcpy`, `fill`, `iter_swap`, `v.erase`, `memset`.
     """
     found: set[int] = set()
-    for stmt in ir.walk(function.body):
+    for stmt in function.statements:
         if not isinstance(stmt, ir.Call):
             continue
         if stmt.receiver is None:
@@ -129,7 +129,7 @@ def fills_structs(function: ir.Function, tables: Tables) -> frozenset[int]:
     `memset(p, 0, sizeof *p)`.
     """
     found: set[int] = set()
-    for stmt in ir.walk(function.body):
+    for stmt in function.statements:
         if isinstance(stmt, ir.Call) and stmt.receiver is None:
             api = tables.lookup(stmt.callee, len(stmt.args))
             for role, expr in played_by(api, stmt.args) if api is not None else ():
@@ -219,7 +219,7 @@ def _is_copied(stmt: ir.Stmt, function: ir.Function) -> bool:
 
 def _results(function: ir.Function) -> frozenset[str]:
     """The variables that calls store their results in."""
-    calls = (one.result for one in ir.walk(function.body) if isinstance(one, ir.Call))
+    calls = (one.result for one in function.statements if isinstance(one, ir.Call))
     return frozenset(one.name for one in calls if isinstance(one, ir.Var))
 
 
@@ -241,7 +241,7 @@ class Slicer:
             if not inside:
                 continue
             named: set[str] = set()
-            for stmt in ir.walk(function.body):
+            for stmt in function.statements:
                 for expr in expressions(stmt):
                     names_in(expr, named)
                 if isinstance(stmt, ir.Assign) and isinstance(stmt.target, ir.Var):
@@ -306,12 +306,12 @@ class Slicer:
             return False
         if function.returns.removeprefix("const ") in PLAIN:
             return True
-        if any(isinstance(s, ir.Return) and may_lead(s.value, function) for s in ir.walk(function.body)):
+        if any(isinstance(s, ir.Return) and may_lead(s.value, function) for s in function.statements):
             return False
         return not any(c.isupper() or c == ":" for c in function.returns)
 
     def _has_consequence(self, function: ir.Function) -> bool:
-        return any(self._is_consequence(stmt, function) for stmt in ir.walk(function.body))
+        return any(self._is_consequence(stmt, function) for stmt in function.statements)
 
     def stores(self, function: ir.Function) -> bool:
         """Whether a function, or one that it calls, stores an address, a handle or a number that may decide where
@@ -320,7 +320,7 @@ class Slicer:
         return id(function) in self._program.reaching_those("stores", self._has_store)
 
     def _has_store(self, function: ir.Function) -> bool:
-        statements = (one for one in ir.walk(function.body) if not _is_copied(one, function))
+        statements = (one for one in function.statements if not _is_copied(one, function))
         return any(self._stores(one, function) or self._lets_store(one, function) for one in statements)
 
     def _lets_store(self, stmt: ir.Stmt, function: ir.Function) -> bool:
@@ -519,7 +519,7 @@ class Slicer:
         }
         self._observed = observed
         feeds: dict[str, list[ir.Expr]] = {}
-        for stmt in ir.walk(function.body):
+        for stmt in function.statements:
             match stmt:
                 case ir.Assign(target, value):
                     if isinstance(target, ir.Var):
@@ -833,7 +833,7 @@ def _callable_variables(program: Program) -> frozenset[str]:
     while len(found) > count:
         count = len(found)
         for function in program.functions():
-            for stmt in ir.walk(function.body):
+            for stmt in function.statements:
                 if isinstance(stmt, ir.Assign) and isinstance(stmt.target, ir.Var) and is_callable(stmt.value):
                     found.add(stmt.target.name)
                 elif isinstance(stmt, ir.Call):

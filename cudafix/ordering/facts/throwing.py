@@ -47,5 +47,5 @@ def _ask_streams(program: Program) -> bool:
     return any(
         isinstance(stmt, ir.Call) and stmt.callee == "exceptions"
         for function in program.functions()
-        for stmt in ir.walk(function.body)
+        for stmt in function.statements
     )

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from cudafix import ir
-from cudafix.ir import walk
 from cudafix.ir.link import Program, handed_over, last
 from cudafix.models.api import Effect
 from cudafix.ordering.facts.reach import LEAVES_NOTHING, Reach
@@ -91,7 +90,7 @@ class Timing:
         return self.program.main is None or any(
             self._effect(stmt) is Effect.ELAPSED
             for function in self.program.functions()
-            for stmt in walk(function.body)
+            for stmt in function.statements
         )
 
     def _effect(self, stmt: ir.Stmt) -> Effect | None:

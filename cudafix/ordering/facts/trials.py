@@ -166,12 +166,7 @@ class _Trials:
 
     def _given_away(self, program: Program) -> list[ir.Function]:
         """The functions of which an address is taken: they may be called wherever a pointer is."""
-        named = {
-            (name, stmt.span.path)
-            for function in program.functions()
-            for stmt in ir.walk(function.body)
-            for name in handed_over(stmt)
-        }
+        named = {one for function in program.functions() for one in function.kept("handed over", _handed_over)}
         return list(dict.fromkeys(f for name, path in sorted(named) for f in program.resolve(name, 0, path)))
 
     def is_allocation(self, stmt: ir.Stmt) -> bool:
@@ -200,7 +195,7 @@ class _Trials:
                 return True
             if id(one) not in seen:
                 seen.add(id(one))
-                for stmt in ir.walk(one.body):
+                for stmt in one.statements:
                     stack += self.called(stmt, one.cls) if isinstance(stmt, ir.Call) else []
         return False
 
@@ -214,7 +209,7 @@ class _Trials:
             if id(function) not in seen:
                 seen.add(id(function))
                 found |= function.kept("stores seen by others", _stores)
-                for stmt in ir.walk(function.body):
+                for stmt in function.statements:
                     stack += self.program.reached_by(stmt, function.cls) if isinstance(stmt, ir.Call) else []
         return found
 
@@ -234,7 +229,7 @@ class _Trials:
             if id(function) in seen:
                 continue
             seen.add(id(function))
-            for stmt in ir.walk(function.body):
+            for stmt in function.statements:
                 if self.is_allocation(stmt):
                     found.add(id(stmt))
                 elif isinstance(stmt, ir.Call):
@@ -242,10 +237,15 @@ class _Trials:
         return found
 
 
+def _handed_over(function: ir.Function) -> frozenset[tuple[str, str]]:
+    """The functions that one hands to somebody who may call them, by their names and the files that say these."""
+    return frozenset((name, stmt.span.path) for stmt in function.statements for name in handed_over(stmt))
+
+
 def _stores(function: ir.Function) -> frozenset[Key]:
     """What a function stores in that others see. A lambda shares the variables of the function around it."""
     places: list[ir.Expr] = []
-    for stmt in ir.walk(function.body):
+    for stmt in function.statements:
         match stmt:
             case ir.Assign(target):
                 places.append(target)
@@ -283,7 +283,7 @@ def _array_of(place: ir.Expr) -> ir.Expr:
 
 
 def _returns_one_of(function: ir.Function, keys: frozenset[Key]) -> bool:
-    found = (stmt.value for stmt in ir.walk(function.body) if isinstance(stmt, ir.Return) and stmt.value is not None)
+    found = (stmt.value for stmt in function.statements if isinstance(stmt, ir.Return) and stmt.value is not None)
     return bool(keys) and any(not keys.isdisjoint(keys_of(e, owner(function), function.types)) for e in found)
 
 

@@ -46,7 +46,7 @@ def _assigned_unseen(program: Program) -> set[str]:
     for function in program.functions():
         stack += function.unwritten
         if function.cls is not None and last(function.name) == "operator=":
-            called = (s.callee for s in ir.walk(function.body) if isinstance(s, ir.Call))
+            called = (s.callee for s in function.statements if isinstance(s, ir.Call))
             parts[last(function.cls)].update(last(c.rpartition("::")[0]) for c in called if last(c) == "operator=")
     found: set[str] = set()
     while stack:

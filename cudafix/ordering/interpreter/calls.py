@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cudafix import ir
 from cudafix.findings import Assumption
@@ -18,6 +18,7 @@ from cudafix.ordering.facts.any_time import AnyTime
 from cudafix.ordering.facts.classes import Classes
 from cudafix.ordering.facts.clients import ELEMENT, OBJECT, assumption, is_client, is_meant
 from cudafix.ordering.facts.getters import KEEPS_ONE
+from cudafix.ordering.facts.given_classes import given_classes
 from cudafix.ordering.facts.paths import array_of
 from cudafix.ordering.facts.plain import NUMBERS
 from cudafix.ordering.facts.reach import THREAD, Reach, Within
@@ -214,10 +215,24 @@ class Calls(Operations):
                 return False
         return True
 
+    def of_its_template(self, call: ir.Call) -> str:
+        """The name of the function that `P::f()` means in this call of a template; "" where that is not known."""
+        if call.scope not in self.frame.classes:
+            return ""
+        meant = f"{self.frame.classes[call.scope]}::{ir.names_of(call.callee)[0]}"
+        return meant if self.program.resolve(meant, len(call.args), call.span.path) else ""
+
     def _named_by(self, call: ir.Call, state: State) -> Api | list[tuple[ir.Function, Values]]:
         """What a call may reach by the name that it has."""
         name, arity = call.callee, len(call.args)
         path = call.span.path
+        if meant := self.of_its_template(call):
+            other = replace(call, callee=meant, scope="")
+            found = self._named_by(other, state)
+            if id(other) in self.uncertain:
+                self.uncertain.remove(id(other))
+                self.uncertain.add(id(call))
+            return found
         if call.receiver is not None and ir.is_any_of(call.callee):
             return self._of_its_class(call, call.receiver, state)
         if call.receiver is not None and ir.is_held(call.callee):
@@ -576,7 +591,8 @@ class Calls(Operations):
             start = state.copy() if len(found) > 1 else state
             self._hand_over(call, function, name + "@" * (len(found) > 1) + function.name * (len(found) > 1), start)
             frame_name = name if len(found) == 1 else f"{name}@{function.span.start}"
-            end, returned = self.inline(function, args, frame_name, this, start, call.args)
+            classes = given_classes(self.program, call, self.frame.function, self.frame.classes, function)
+            end, returned = self.inline(function, args, frame_name, this, start, call.args, classes)
             if end is not None:
                 self.held_by(function.cls, this, call.span, end)
             for path, held in self.returned_inside.items():

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from cudafix import ir
-from cudafix.ir import walk
 from cudafix.ir.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, played_by
@@ -123,7 +122,8 @@ class Effects(Allocations):
         found = self.resolve(call, state)
         if isinstance(found, Api):
             return self.library_call(call, found, state, where)
-        if ir.is_any_of(call.callee) and self.program.methods(call.callee, len(call.args)):
+        several = ir.is_any_of(call.callee) and not self.of_its_template(call)
+        if several and self.program.methods(call.callee, len(call.args)):
             if not found:  # no object of a class that has it
                 return state
             before = state.copy()  # the object may have none of them
@@ -586,7 +586,7 @@ class Effects(Allocations):
         """Whether the program asks for the address of a variable of a module that is loaded."""
 
         def found() -> bool:
-            calls = (s for f in self.program.functions() for s in ir.walk(f.body) if isinstance(s, ir.Call))
+            calls = (s for f in self.program.functions() for s in f.statements if isinstance(s, ir.Call))
             rows = (self.tables.lookup(call.callee, len(call.args)) for call in calls if call.receiver is None)
             return any(row is not None and "found" in row.roles for row in rows)
 
@@ -1195,7 +1195,7 @@ def _asks_for_events(program: Program, tables: Tables) -> bool:
     """Whether a program asks whether events or streams are done, or how long something took, by the name of a function
     that tells it.
     """
-    calls = (stmt for function in program.functions() for stmt in walk(function.body) if isinstance(stmt, ir.Call))
+    calls = (stmt for function in program.functions() for stmt in function.statements if isinstance(stmt, ir.Call))
     found = (tables.lookup(call.callee, len(call.args)) or tables.any_form(last(call.callee)) for call in calls)
     return any(api is not None and api.effect in (Effect.QUERY, Effect.ELAPSED) for api in found)
 
@@ -1246,7 +1246,7 @@ def _made_by_calls(function: ir.Function) -> dict[str, list[ir.Call]]:
     """The variables of a function that only calls set, with these."""
     found: dict[str, list[ir.Call]] = {}
     others: set[str] = set()
-    for stmt in walk(function.body):
+    for stmt in function.statements:
         if isinstance(stmt, ir.Call) and isinstance(stmt.result, ir.Var):
             found.setdefault(stmt.result.name, []).append(stmt)
         elif isinstance(stmt, ir.Assign):
@@ -1260,7 +1260,7 @@ def _stream_of(handle: mem.Handle) -> mem.Cell:
 
 def _registers(program: Program, tables: Tables) -> frozenset[str]:
     """The files in which host memory is registered."""
-    calls = (stmt for function in program.functions() for stmt in walk(function.body) if isinstance(stmt, ir.Call))
+    calls = (stmt for function in program.functions() for stmt in function.statements if isinstance(stmt, ir.Call))
     rows = ((call, tables.lookup(call.callee, len(call.args))) for call in calls if call.receiver is None)
     return frozenset(call.span.path for call, api in rows if api is not None and api.effect is Effect.REGISTER)
 
@@ -1283,14 +1283,14 @@ def _pins_in_allocators(program: Program, tables: Tables) -> bool:
         (api := tables.lookup(stmt.callee, len(stmt.args))) is not None
         and (api.effect is Effect.REGISTER or (api.effect is Effect.ALLOC and api.memory in _NOT_PAGEABLE))
         for f in functions
-        for stmt in walk(f.body)
+        for stmt in f.statements
         if isinstance(stmt, ir.Call) and stmt.receiver is None
     )
 
 
 def _names_nosync(program: Program) -> bool:
     for function in program.functions():
-        for stmt in walk(function.body):
+        for stmt in function.statements:
             if isinstance(stmt, ir.Call) and "par_nosync" in stmt.callee:
                 return True
             if any(isinstance(e, ir.Const) and "par_nosync" in e.text for e in ir.values_in(stmt)):

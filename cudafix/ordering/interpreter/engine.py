@@ -27,7 +27,7 @@ from cudafix.ordering.facts.reach import Within
 from cudafix.ordering.facts.throwing import may_throw
 from cudafix.ordering.interpreter import memory as mem
 from cudafix.ordering.interpreter.chosen import Chosen
-from cudafix.ordering.interpreter.frames import ANY_ELEMENT, Catching, Frame, State, Unwinding, joined
+from cudafix.ordering.interpreter.frames import ANY_ELEMENT, NO_CLASSES, Catching, Frame, State, Unwinding, joined
 from cudafix.ordering.interpreter.machine import Followed, leading_parts
 from cudafix.ordering.interpreter.memory import Cell, Root, Values
 from cudafix.ordering.interpreter.program import Key, Outcome, Overlay, Point, Site, Wrong, key_of
@@ -161,7 +161,7 @@ def _given_for(param: ir.Var, frame: Frame) -> int | None:
 def _own_names(function: ir.Function) -> list[str]:
     """The variables of a function that are objects of their own: no references, and no results of calls."""
     own = (name for name, kind in function.types.items() if kind[-1:] != "&" or name in function.arrays)
-    declared = {stmt.var.name for stmt in walk(function.body) if isinstance(stmt, ir.Declare)}
+    declared = {stmt.var.name for stmt in function.statements if isinstance(stmt, ir.Declare)}
     declared.update(param.name for param in function.params)
     referred = {param.name for param in function.params if param.by_reference}
     return sorted(name for name in own if name not in referred and (name[:1] != "%" or name in declared))
@@ -1463,9 +1463,10 @@ class Engine(Chosen):
         this: Values,
         state: State,
         given: Sequence[ir.Expr] = (),
+        classes: Mapping[str, str] = NO_CLASSES,
     ) -> tuple[State | None, Values]:
-        """Run a function's body with these arguments, which are `given` as expressions. Returns the state after it and
-        what it returns.
+        """Run a function's body with these arguments, which are `given` as expressions, and with these classes for the
+        parameters of the template that it is. Returns the state after it and what it returns.
         """
         caller = self.frame if self.frames else None
         around = function.name.rpartition(ir.LAMBDA)[0]
@@ -1473,7 +1474,7 @@ class Engine(Chosen):
         home = homes[0] if len(homes) == 1 and function.name not in self.outlived else None
         self.frame = Frame(name, function, function.arrays, self.slicer.slice(function), len(self.frames), home)
         self.frame.caller, self.frame.given, self.frame.loops = caller, given, self.loops
-        self.frame.entered = (this, *args)
+        self.frame.entered, self.frame.classes = (this, *args), classes
         self.frames.append(self.frame)
         outlives = home is None and self._needs_its_closure(function)
         if outlives:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 from cudafix import ir
@@ -13,6 +14,7 @@ from cudafix.ordering.interpreter import memory as mem
 from cudafix.ordering.interpreter.memory import Environment, Root, Values
 from cudafix.ordering.interpreter.state import HOST, Bits, Event, Observer, Orders, Stream
 
+NO_CLASSES: Mapping[str, str] = MappingProxyType({})
 ANY_ELEMENT = "%element "  # the variable that stands for what an algorithm gives the functions that it calls
 
 
@@ -201,6 +203,7 @@ class Frame:
         "arrays",
         "breaks",
         "caller",
+        "classes",
         "continues",
         "depth",
         "entered",
@@ -236,6 +239,7 @@ class Frame:
         self.inside: dict[paths.Path, Values] = {}  # what the parts of a returned struct hold
         self.referred: Values = mem.NOTHING  # what a returned reference refers to
         self.labels: dict[str, State | None] = {}
+        self.classes = NO_CLASSES  # for which the parameters of the template stand that it is
         self.breaks: list[State | None] = []
         self.continues: list[State | None] = []
         self.depth = depth

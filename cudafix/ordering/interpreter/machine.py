@@ -1150,7 +1150,7 @@ def _overlaid(program: Program) -> dict[str, frozenset[str]]:
 
 def _begun_once(program: Program) -> frozenset[str]:
     """The variables with static storage that begin with a value of their own when their function runs first."""
-    tests = (s.test.text for f in program.functions() for s in ir.walk(f.body) if isinstance(s, ir.If))
+    tests = (s.test.text for f in program.functions() for s in f.statements if isinstance(s, ir.If))
     return frozenset(text.removeprefix("static ") for text in tests if text.startswith("static "))
 
 
@@ -1189,7 +1189,7 @@ def _aliased(program: Program) -> frozenset[str]:
     for function in program.functions():
         if function.span.path.endswith(ir.PYTHON):
             continue
-        for stmt in ir.walk(function.body):
+        for stmt in function.statements:
             places: tuple[ir.Expr | None, ...] = ()
             match stmt:
                 case ir.Assign(target, value):

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cudafix import ir
-from cudafix.ir import walk
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, played_by
 from cudafix.ordering.facts import paths
 from cudafix.ordering.facts.pageable import has_elements
@@ -237,7 +236,7 @@ class Roles(Calls):
 
         def found() -> bool:
             functions = self.program.functions()
-            return any(isinstance(s, ir.Call) and sets(s) for function in functions for s in walk(function.body))
+            return any(isinstance(s, ir.Call) and sets(s) for function in functions for s in function.statements)
 
         return self._callers_work is not None or self.program.kept(f"sets the stream of {api.source}", found)
 

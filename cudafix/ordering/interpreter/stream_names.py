@@ -103,7 +103,7 @@ def _named_by_getters(machine: Machine) -> tuple[StreamName, ...]:
 
     def found(function: ir.Function) -> tuple[StreamName, ...]:
         names: dict[StreamName, None] = {}
-        for call in (s for s in ir.walk(function.body) if isinstance(s, ir.Call) and not s.args):
+        for call in (s for s in function.statements if isinstance(s, ir.Call) and not s.args):
             place = getters.named_by(function, call)
             around = _receiver(call.receiver, function) if place is not None else None
             if place is not None and around is not None and isinstance(place, ir.Field):

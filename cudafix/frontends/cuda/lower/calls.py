@@ -784,6 +784,10 @@ class Calls(Initializers):
                 template_args = tidy(written, self.source.text)[1:-1].strip()
                 name = at.child_by_field_name("name")
                 name_span = self.span(name) if name is not None else name_span
+        scope = ""
+        if ir.is_any_of(callee) and name_node.type == "qualified_identifier":
+            around = name_node.child_by_field_name("scope")
+            scope = self.raw(around) if around is not None and self.raw(name_node).count("::") == 1 else ""
         if pasted:
             name_span = Span(span.path, span.start, span.start)
         if callee.removeprefix("std::") in COMPARING and callee not in self.file.hosts:
@@ -825,7 +829,7 @@ class Calls(Initializers):
                 self.lend(node, value)
         look = Look.CHECKED if used else Look.IGNORED
         call = ir.Call(
-            callee, values, span, name_span, span.end - 1, site, spans, receiver, result, look, template_args
+            callee, values, span, name_span, span.end - 1, site, spans, receiver, result, look, template_args, scope
         )
         either: ir.Stmt = call
         for given, places in self._of_other_lengths(callee, listed, values, spans):

@@ -1043,7 +1043,25 @@ def lower_function(file: File, definition: Definition, source: Source) -> ir.Fun
     made.bases = _bases(file, definition.cls)
     made.by_reference = definition.by_reference
     made.also = definition.also
+    made.templates = _parameters_of_its_template(node, source.text)
     return made
+
+
+def _parameters_of_its_template(node: Node, text: bytes) -> tuple[str, ...]:
+    """`Function.templates`; none of what is no template, or where one may stand for several arguments."""
+    around = node.parent
+    listed = around.child_by_field_name("parameters") if around and around.type == "template_declaration" else None
+    found: list[str] = []
+    for parameter in listed.named_children if listed is not None else ():
+        if parameter.type in ("type_parameter_declaration", "optional_type_parameter_declaration"):
+            name = parameter.child_by_field_name("name")
+            name = name or next((one for one in parameter.named_children if one.type == "type_identifier"), None)
+            found.append(text_of(name, text) if name is not None else "")
+        elif parameter.type in ("parameter_declaration", "optional_parameter_declaration"):
+            found.append("")
+        elif parameter.type != "comment":
+            return ()
+    return tuple(found)
 
 
 def lower_defaults(file: File, definition: Definition, source: Source) -> ir.Function:

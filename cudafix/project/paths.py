@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import os
 
-SUFFIXES = frozenset((".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".inl", ".py", ".ipynb"))
+HEADERS = (
+    *(".h", ".hh", ".hp", ".hpp", ".hxx", ".h++", ".H", ".HPP", ".tcc"),
+    *(".cuh", ".inl", ".ipp", ".tpp", ".txx"),
+)
+"""What headers are named like: to GCC (its manual, "Options Controlling the Kind of Output"), of CUDA, and by custom
+those with the definitions of templates.
+"""
 
-HEADERS = (".cuh", ".h", ".hpp", ".inl")
+SUFFIXES = frozenset((".cu", ".cpp", ".cc", ".cxx", ".c", *HEADERS, ".py", ".ipynb"))
 
 
 def named(real: str, cwd: str) -> str:

@@ -19,6 +19,8 @@ from pygls.lsp.server import LanguageServer
 from cudafix import __version__, interrupts
 from cudafix.api.checks import Report
 from cudafix.findings import Edit
+from cudafix.project.paths import SUFFIXES
+from cudafix.project.prefilter import NOTEBOOK
 from cudafix.report.listing import Level
 from cudafix.report.results import Result
 from cudafix.rewrite.edits import ordered
@@ -38,7 +40,8 @@ _SEVERITIES = {
     Level.NONE: lsp.DiagnosticSeverity.Hint,
 }
 _FIX_ALL = f"{lsp.CodeActionKind.SourceFixAll.value}.cudafix"
-_WATCHED = "**/{*.cu,*.cuh,*.cpp,*.cc,*.cxx,*.c,*.h,*.hpp,*.inl,*.py,cudafix.toml,pyproject.toml,compile_commands.json}"
+_FILES = ",".join(f"*{suffix}" for suffix in sorted(SUFFIXES - {NOTEBOOK}))
+_WATCHED = f"**/{{{_FILES},cudafix.toml,pyproject.toml,compile_commands.json}}"
 
 T = TypeVar("T")
 

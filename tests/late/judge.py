@@ -24,6 +24,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from cudafix.project.paths import SUFFIXES
+
 RUNTIME = Path(__file__).parent / "runtime"
 ROOT = Path(__file__).parents[2]
 STANDARD = "-std=c++20"
@@ -252,7 +254,7 @@ def _sources(path: Path) -> Iterator[tuple[str, str]]:
         yield f"main{path.suffix}", path.read_text()
         return
     for file in sorted(path.rglob("*")):
-        if file.suffix in (".cu", ".cpp", ".cuh", ".h", ".hpp", ".py"):
+        if file.suffix in SUFFIXES:
             yield str(file.relative_to(path)), file.read_text()
 
 

@@ -10,6 +10,7 @@ import pytest
 from cudafix.findings import Problem
 from cudafix.project import discovery, files
 from cudafix.project.config import Config
+from cudafix.project.paths import SUFFIXES
 
 CUDA = "cudaFree(p);\n"
 
@@ -40,6 +41,7 @@ def problems(*paths: str) -> list[tuple[str, str]]:
 
 def test_the_suffixes_of_cuda_code_are_found_in_sorted_order(tree: Path) -> None:
     names = ["b.cu", "a.cuh", "c/a.cpp", "c/b.cc", "c.cxx", "d.c", "e.h", "f.hpp", "g.inl", "h.py", "i.ipynb"]
+    names += ["j.hh", "k.hxx", "l.tpp"]
     write(tree, *names, "h.pyc", "README.md", "cu")
     assert found() == sorted(names)
 
@@ -123,7 +125,7 @@ def test_bad_input_is_one_line_each(tree: Path) -> None:
     os.mkfifo(tree / "pipe.cu")
     assert problems("nothing", "README.md", "binary.cu", "pipe.cu", "ok.cu") == [
         ("nothing", "no such file or folder"),
-        ("README.md", "not a CUDA source (.c .cc .cpp .cu .cuh .cxx .h .hpp .inl .ipynb .py)"),
+        ("README.md", f"not a CUDA source ({' '.join(sorted(SUFFIXES))})"),
         ("binary.cu", "a binary file: NUL byte at offset 8"),
         ("pipe.cu", "not a regular file"),
     ]

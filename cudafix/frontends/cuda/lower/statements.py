@@ -146,6 +146,7 @@ class Statements(Loops):
             return ""
         name = self.raw(name_node)
         known = name in self.file.every_macro or name in self.bindings or self.local(name) is not None
+        known = known or name in self.file.kernels  # in whose declaration a macro would have been replaced too
         if known or self.file.index.is_enumerator(name) or self._is_function(name) or self.file.index.is_type(name):
             return ""
         if self.resolve_variable(name, name_node) is not None or self.file.index.class_of(name) is not None:

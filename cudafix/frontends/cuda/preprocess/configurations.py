@@ -21,7 +21,7 @@ from cudafix.frontends.cuda.preprocess.macros import TYPE_WORDS, Macro, define, 
 from cudafix.frontends.cuda.preprocess.meanings import GONE, PLACE, Meaning, joined, merge, merged
 from cudafix.frontends.cuda.preprocess.units import Listing, Step, Unit, Walk
 
-MOST = 16  # configurations of one file
+MOST = 64  # configurations of one file
 DEEPEST = 256  # groups in each other: what a compiler should take at least (C++ standard, [implimits])
 INNER = 8  # functions around a function: those of local classes, and lambdas
 _STEPS = 100_000  # directives that the search for configurations may visit, in one file

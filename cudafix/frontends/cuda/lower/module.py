@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import filterfalse
 
 from tree_sitter import Node
@@ -487,7 +488,7 @@ def _registered(file: File, hosts: Sequence[Definition], parsed: Parsed) -> list
             macro = file.macros.get(word.decode())
             words = set(_WORDS.findall(macro.body)) if macro is not None else set()
             words |= set() if defines else {word}
-            found += sorted(name for one in words if (name := one.decode()) in file.hosts)
+            found += sorted(name for one in words if _is_function(file, name := one.decode()))
     return list(dict.fromkeys(found))
 
 
@@ -502,8 +503,13 @@ def _defining(file: File, parsed: Parsed) -> list[str]:
         macros = [macro for word in words if (macro := file.macros.get(word.decode())) is not None]
         bodies = [macro.body for macro in macros if _DEFINES.search(macro.body) is not None]
         named = [name.decode() for text in bodies for name in _WORDS.findall(text)]
-        found += (name for name in (*named, *(map(bytes.decode, words) if bodies else ())) if name in file.hosts)
+        found += filter(partial(_is_function, file), (*named, *(map(bytes.decode, words) if bodies else ())))
     return list(dict.fromkeys(found))
+
+
+def _is_function(file: File, name: str) -> bool:
+    """Whether a function has that name, of another file too."""
+    return name in file.hosts or file.index.is_declared_function(name)
 
 
 def _of_macros(file: File, functions: Sequence[str], at: int) -> ir.Unknown:
@@ -566,7 +572,7 @@ def _initializing(
         if value.type == "lambda_expression":
             return True
         words = _WORDS.findall(source.text, value.start_byte, value.end_byte) if value.type in _GIVES else ()
-        return any((name := word.decode()) in file.hosts or file.index.is_declared_function(name) for word in words)
+        return any(_is_function(file, word.decode()) for word in words)
 
     def holds_address(value: Node) -> bool:
         """Whether a constant initializer may have the address of another variable in it."""

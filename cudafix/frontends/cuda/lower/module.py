@@ -367,8 +367,10 @@ def _apply_attributes(functions: Sequence[ir.Function], parsed: Parsed) -> None:
     """
     if b"weak" in parsed.original:
         weak = {name.decode() for names in _WEAK.findall(parsed.original) for name in names if name}
+        mangled = "".join(name for name in weak if name.startswith("_Z"))
         for function in functions:
-            if function.cls is None and function.name.rpartition("::")[2] in weak:
+            name = function.name.rpartition("::")[2]
+            if function.cls is None and (name in weak or f"{len(name)}{name}" in mangled):
                 replaced = ir.Unknown("a weak function, which another one may replace", function.span, ())
                 function.body = (replaced, *function.body)
     for found in _CLEANUP.finditer(parsed.original) if b"cleanup" in parsed.original else ():
@@ -417,7 +419,7 @@ _TYPE = re.compile(rb"[A-Za-z_][\w:]*(?:(?:\s+[A-Za-z_]\w*)+|\s*<[^;{}()]*>)?")
 _TEMPLATE_ARGUMENT = re.compile(rb"[<,]\s*&?\s*((?:\w+::)*[A-Za-z_]\w*)\s*(?=[,>])(?=[^;{}()]*>)")
 _WEAK = re.compile(
     rb"\bweak(?:__)?\s*\)\s*\)[^;{}()]*?\b(\w+)\s*\("
-    rb"|\b(\w+)\s*\([^;{}()]*\)\s*__attribute__\s*\(\(\s*(?:__)?weak|#\s*pragma\s+weak\s+(\w+)"
+    rb"|\b(\w+)\s*\([^;{}()]*\)\s*__attribute__\s*\(\(\s*(?:__)?weak|(?:#\s*pragma\s+|\b_*[Pp]ragma(?:__)?\s*\(\s*\")weak\s+(\w+)"
 )
 _CLEANUP = re.compile(rb"__attribute__\s*\(\([^;{}]*?\b(?:__)?cleanup(?:__)?\s*\(|\[\[\s*gnu::cleanup\s*\(")
 _SCOPES = frozenset(("namespace_definition", "linkage_specification"))

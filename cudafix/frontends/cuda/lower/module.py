@@ -419,7 +419,8 @@ _TYPE = re.compile(rb"[A-Za-z_][\w:]*(?:(?:\s+[A-Za-z_]\w*)+|\s*<[^;{}()]*>)?")
 _TEMPLATE_ARGUMENT = re.compile(rb"[<,]\s*&?\s*((?:\w+::)*[A-Za-z_]\w*)\s*(?=[,>])(?=[^;{}()]*>)")
 _WEAK = re.compile(
     rb"\bweak(?:__)?\s*\)\s*\)[^;{}()]*?\b(\w+)\s*\("
-    rb"|\b(\w+)\s*\([^;{}()]*\)\s*__attribute__\s*\(\(\s*(?:__)?weak|(?:#\s*pragma\s+|\b_*[Pp]ragma(?:__)?\s*\(\s*\")weak\s+(\w+)"
+    rb"|\b(\w+)\s*\([^;{}()]*\)\s*__attribute__\s*\(\(\s*(?:__)?weak"
+    rb"|(?:#\s*pragma\s+|\b_*[Pp]ragma(?:__)?\s*\(\s*\")weak\s+(\w+)"
 )
 _CLEANUP = re.compile(rb"__attribute__\s*\(\([^;{}]*?\b(?:__)?cleanup(?:__)?\s*\(|\[\[\s*gnu::cleanup\s*\(")
 _SCOPES = frozenset(("namespace_definition", "linkage_specification"))
@@ -500,13 +501,25 @@ def _defining(file: File, parsed: Parsed) -> list[str]:
     and an instantiation of a template, run nothing (C++17, 17.7.2 [temp.explicit]).
     """
     found: list[str] = []
-    for start, end in _between_declarations(parsed.tree.root_node):
+    for start, end in (*_between_declarations(parsed.tree.root_node), *_macros_of_members(file, parsed)):
         words = _WORDS.findall(parsed.unmasked, start, end)
         macros = [macro for word in words if (macro := file.macros.get(word.decode())) is not None]
         bodies = [macro.body for macro in macros if _DEFINES.search(macro.body) is not None]
         named = [name.decode() for text in bodies for name in _WORDS.findall(text)]
         found += filter(partial(_is_function, file), (*named, *(map(bytes.decode, words) if bodies else ())))
     return list(dict.fromkeys(found))
+
+
+def _macros_of_members(file: File, parsed: Parsed) -> Iterator[tuple[int, int]]:
+    """The uses of macros among the members of classes that may define one: it is made with each object."""
+    defining = [name.encode() for name, macro in file.macros.items() if _DEFINES.search(macro.body) is not None]
+    uses = re.finditer(rb"\b(?:%b)\b[^;{}]*" % b"|".join(map(re.escape, defining)), parsed.unmasked)
+    for use in uses if defining else ():
+        node = parsed.tree.root_node.descendant_for_byte_range(use.start(), use.start() + 1)
+        while node is not None and node.type not in ("field_declaration_list", "compound_statement"):
+            node = node.parent
+        if node is not None and node.type == "field_declaration_list":
+            yield use.span()
 
 
 def _is_function(file: File, name: str) -> bool:

@@ -721,6 +721,7 @@ class Calls(Initializers):
         if value == Const("0") and is_pointer(self.type_of(place)):
             value = NULL
         self.store(place, value, node)
+        self.through_reference(place, node)
         return old
 
     def resolve_variable(self, name: str, node: Node) -> Expr | None:

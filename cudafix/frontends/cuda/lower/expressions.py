@@ -1283,7 +1283,7 @@ class Expressions:
         if kind and not (is_pointer(kind) or is_number(kind) or _STEPS_ALONE.match(kind)):
             self.touch(argument, Deref(place))
         self.store(place, Offset(place) if is_pointer(kind) else opaque(place), node)
-        self._through_reference(place, node)
+        self.through_reference(place, node)
         return place
 
     def listed_values(self, node: Node) -> tuple[Expr, ...]:
@@ -1383,7 +1383,7 @@ class Expressions:
         if self._is_cast(left):
             self.unwritten.add("")  # it may be another class that is assigned
         if cls is not None and self.assigned(node, place, cls, right):
-            self._through_reference(place, node)
+            self.through_reference(place, node)
             return place
         kind = self.type_of(place)
         if is_number(kind) and isinstance(place, Var) and self._keeps_truth(place, left, right, node):
@@ -1397,10 +1397,10 @@ class Expressions:
             if made is not value and made != place:
                 self.store(place, made, node)
         self.leaves_unwritten(kind, value if right.type != "initializer_list" else Var(""))
-        self._through_reference(place, node)
+        self.through_reference(place, node)
         return place
 
-    def _through_reference(self, place: Expr, node: Node) -> None:
+    def through_reference(self, place: Expr, node: Node) -> None:
         """What a call returned was assigned: it was a reference, to what is not known."""
         root = root_of(place)
         if not is_temporary(root) or self._is_made(root):
@@ -1649,7 +1649,7 @@ class Expressions:
 
     def _comma(self, node: Node, target: Expr | None, used: bool) -> Expr:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        first = self.value(left, None, False) if left is not None else Opaque(())
+        first = self.value(left, None, self.is_overloaded(",")) if left is not None else Opaque(())
         last = self.value(right, target, used) if right is not None else Opaque(())
         given = self.overloaded(node, ",", (first, last))
         return given if given is not None else last

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import filterfalse
 
 from tree_sitter import Node
@@ -366,8 +367,10 @@ def _apply_attributes(functions: Sequence[ir.Function], parsed: Parsed) -> None:
     """
     if b"weak" in parsed.original:
         weak = {name.decode() for names in _WEAK.findall(parsed.original) for name in names if name}
+        mangled = "".join(name for name in weak if name.startswith("_Z"))
         for function in functions:
-            if function.cls is None and function.name.rpartition("::")[2] in weak:
+            name = function.name.rpartition("::")[2]
+            if function.cls is None and (name in weak or f"{len(name)}{name}" in mangled):
                 replaced = ir.Unknown("a weak function, which another one may replace", function.span, ())
                 function.body = (replaced, *function.body)
     for found in _CLEANUP.finditer(parsed.original) if b"cleanup" in parsed.original else ():
@@ -416,7 +419,8 @@ _TYPE = re.compile(rb"[A-Za-z_][\w:]*(?:(?:\s+[A-Za-z_]\w*)+|\s*<[^;{}()]*>)?")
 _TEMPLATE_ARGUMENT = re.compile(rb"[<,]\s*&?\s*((?:\w+::)*[A-Za-z_]\w*)\s*(?=[,>])(?=[^;{}()]*>)")
 _WEAK = re.compile(
     rb"\bweak(?:__)?\s*\)\s*\)[^;{}()]*?\b(\w+)\s*\("
-    rb"|\b(\w+)\s*\([^;{}()]*\)\s*__attribute__\s*\(\(\s*(?:__)?weak|#\s*pragma\s+weak\s+(\w+)"
+    rb"|\b(\w+)\s*\([^;{}()]*\)\s*__attribute__\s*\(\(\s*(?:__)?weak"
+    rb"|(?:#\s*pragma\s+|\b_*[Pp]ragma(?:__)?\s*\(\s*\")weak\s+(\w+)"
 )
 _CLEANUP = re.compile(rb"__attribute__\s*\(\([^;{}]*?\b(?:__)?cleanup(?:__)?\s*\(|\[\[\s*gnu::cleanup\s*\(")
 _SCOPES = frozenset(("namespace_definition", "linkage_specification"))
@@ -487,7 +491,7 @@ def _registered(file: File, hosts: Sequence[Definition], parsed: Parsed) -> list
             macro = file.macros.get(word.decode())
             words = set(_WORDS.findall(macro.body)) if macro is not None else set()
             words |= set() if defines else {word}
-            found += sorted(name for one in words if (name := one.decode()) in file.hosts)
+            found += sorted(name for one in words if _is_function(file, name := one.decode()))
     return list(dict.fromkeys(found))
 
 
@@ -497,13 +501,30 @@ def _defining(file: File, parsed: Parsed) -> list[str]:
     and an instantiation of a template, run nothing (C++17, 17.7.2 [temp.explicit]).
     """
     found: list[str] = []
-    for start, end in _between_declarations(parsed.tree.root_node):
+    for start, end in (*_between_declarations(parsed.tree.root_node), *_macros_of_members(file, parsed)):
         words = _WORDS.findall(parsed.unmasked, start, end)
         macros = [macro for word in words if (macro := file.macros.get(word.decode())) is not None]
         bodies = [macro.body for macro in macros if _DEFINES.search(macro.body) is not None]
         named = [name.decode() for text in bodies for name in _WORDS.findall(text)]
-        found += (name for name in (*named, *(map(bytes.decode, words) if bodies else ())) if name in file.hosts)
+        found += filter(partial(_is_function, file), (*named, *(map(bytes.decode, words) if bodies else ())))
     return list(dict.fromkeys(found))
+
+
+def _macros_of_members(file: File, parsed: Parsed) -> Iterator[tuple[int, int]]:
+    """The uses of macros among the members of classes that may define one: it is made with each object."""
+    defining = [name.encode() for name, macro in file.macros.items() if _DEFINES.search(macro.body) is not None]
+    uses = re.finditer(rb"\b(?:%b)\b[^;{}]*" % b"|".join(map(re.escape, defining)), parsed.unmasked)
+    for use in uses if defining else ():
+        node = parsed.tree.root_node.descendant_for_byte_range(use.start(), use.start() + 1)
+        while node is not None and node.type not in ("field_declaration_list", "compound_statement"):
+            node = node.parent
+        if node is not None and node.type == "field_declaration_list":
+            yield use.span()
+
+
+def _is_function(file: File, name: str) -> bool:
+    """Whether a function has that name, of another file too."""
+    return name in file.hosts or file.index.is_declared_function(name)
 
 
 def _of_macros(file: File, functions: Sequence[str], at: int) -> ir.Unknown:
@@ -566,7 +587,7 @@ def _initializing(
         if value.type == "lambda_expression":
             return True
         words = _WORDS.findall(source.text, value.start_byte, value.end_byte) if value.type in _GIVES else ()
-        return any((name := word.decode()) in file.hosts or file.index.is_declared_function(name) for word in words)
+        return any(_is_function(file, word.decode()) for word in words)
 
     def holds_address(value: Node) -> bool:
         """Whether a constant initializer may have the address of another variable in it."""

@@ -105,6 +105,8 @@ class Statements(Loops):
                 place.style = sites.wrapper(text, before, after, self.source.stop is not None)
                 if place.style is None:
                     place.core = None
+                elif self._checks_by_declaration(place.style[0], inner):
+                    place.style = "", ";"  # what it declares may be there already
         if inner.type == "identifier":
             macro = self.macro(self.raw(inner), inner)
             if (
@@ -156,6 +158,12 @@ class Statements(Loops):
         listed = self.raw(node.child_by_field_name("arguments") or node)[1:-1].strip()
         is_check = sites.is_check_name(name) and (not listed or "(" in listed)
         return name if SHOUT.fullmatch(name) is not None and not is_check else ""
+
+    def _checks_by_declaration(self, prefix: str, node: Node) -> bool:
+        """Whether the check macro that a statement begins with declares something in the scope of the statement."""
+        name = prefix.strip().removesuffix("(").strip()
+        macro = self.macro(name, node) if name.isidentifier() else None
+        return macro is not None and sites.declares(macro.body)
 
     def _compound(self, node: Node) -> None:
         ended: list[Expr] = []

@@ -9,7 +9,7 @@ rule's masks stay only if the tree gets better. Names that nobody defines are ju
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import tree_sitter
@@ -73,8 +73,14 @@ class Masked:
     qualifiers: tuple[tuple[int, str], ...]
 
 
-def mask(text: bytes, macros: Mapping[str, Macro], like: tuple[bytes, tree_sitter.Tree] | None = None) -> Masked:
+def mask(
+    text: bytes,
+    macros: Mapping[str, Macro],
+    like: tuple[bytes, tree_sitter.Tree] | None = None,
+    redefined: Collection[str] = (),
+) -> Masked:
     """Mask `text`, in which comments, directives and inactive branches are blank already, until it parses as it can.
+    Macros that are `redefined` are no attributes anywhere.
 
     `like` are text and tree of the same file in another configuration: what the two share is not parsed again.
     """
@@ -84,7 +90,8 @@ def mask(text: bytes, macros: Mapping[str, Macro], like: tuple[bytes, tree_sitte
         for match in _LAMBDA.finditer(text):
             work.qualifiers.append((match.start(1), match[1].decode().strip()))
         text = _LAMBDA.sub(lambda m: b"]" + blank(m[0][1:]), text)
-    text = _apply(text, _only_attributes(text, macros))
+    lasting = {name: macro for name, macro in macros.items() if name not in redefined}
+    text = _apply(text, _only_attributes(text, lasting))
     text = _apply(text, _written_types(text, macros))
     text = _apply(text, _known_statements(text, work))
     tree = _PARSER.parse(text) if like is None else _reparse(text, *like)

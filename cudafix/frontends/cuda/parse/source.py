@@ -152,7 +152,7 @@ def check_macro(name: str) -> Macro:
 
 
 def _parse(path: str, data: bytes, run: Run, like: Parsed | None = None) -> Parsed:
-    masked = masking.mask(run.text, run.macros, None if like is None else (like.text, like.tree))
+    masked = masking.mask(run.text, run.macros, None if like is None else (like.text, like.tree), run.redefined)
     return Parsed(
         path, data, masked.text, masked.tree, (), run.macros, masked.errors, tuple(run.includes), (),
         tuple(run.between), masked.qualifiers, run.text, run.redefined, run.filled,

@@ -125,6 +125,20 @@ def wrapper(statement: bytes, prefix: int, suffix: int, in_macro: bool) -> tuple
     return before.decode("utf-8", "replace"), after.decode("utf-8", "replace")
 
 
+_GROUP = re.compile(rb"\([^(){}]*\)|\{[^(){}]*\}")
+_DECLARATION = re.compile(
+    rb"(?:^|[;\0])\s*(?!(?:do|while|if|else|for|switch|return|throw|delete|new|goto|case|sizeof)\b)"
+    rb"[A-Za-z_][\w:]*(?:\s*<[^;]*>)?[\s*&]+[A-Za-z_]\w*"
+)
+
+
+def declares(body: bytes) -> bool:
+    """Whether the text of a macro may declare something in the scope in which it is used: outside of its own braces."""
+    while body != (body := _GROUP.sub(b"\0", body)):
+        pass
+    return _DECLARATION.search(body) is not None
+
+
 class Styles:
     """Collects the check wrappers of a file, and gives the most common one to sites that have none of their own."""
 

@@ -803,7 +803,7 @@ def _looks_elsewhere(function: ir.Function) -> bool:
     references = frozenset(param.name for param in function.params if param.by_reference)
     return any(
         not _is_own(place, references)
-        for stmt in walk(function.body)
+        for stmt in function.statements
         if isinstance(stmt, ir.HostAccess)
         for place in (*stmt.reads, *stmt.writes)
     )

@@ -11,15 +11,13 @@ import marshal
 import re
 import sys
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cudafix.frontends.cuda.parse.queries import captures
-from cudafix.pipeline import starts
 from cudafix.pipeline.bodies import Parts, blanked, parts_of
 from cudafix.pipeline.cache import Cache, signature
-from cudafix.pipeline.starts import Doubtful
 from cudafix.project import failures
 from cudafix.project.files import SILENT, Files
 
@@ -44,6 +42,7 @@ _DELIMITER = re.compile(rb"([{};])")
 _PARENTHESIS = re.compile(rb"([()])")
 _NAMESPACE = re.compile(rb"^\s*(?:inline\s+)?(?:namespace\b|extern\s*$)")  # a literal is left out
 _CALLED = re.compile(rb"\b" + _NO_FUNCTION + rb"([A-Za-z_]\w*)\s*\(")
+_BASES = re.compile(rb"\b(?:class|struct)\b[^;:{}()=]*:((?:::|[^;:{}()=])+)\{")
 _MEMBER = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:<[^<>]*>\s*)?::\s*(?:~|operator\b)")
 _EXTERN = re.compile(rb"\bextern\b[^;{}]*?\b([A-Za-z_]\w*)\s*(?:\[[^;]*|\)\s*\([^;]*)?;")  # `extern void (*hook)(int);`
 _STATIC = re.compile(rb"\bstatic\b")
@@ -58,38 +57,22 @@ SEVERAL = frozenset((b"static", b"template", b"constexpr", b"consteval", b"weak"
 """Words of functions of which a program may have several definitions."""
 _OF_SEVERAL = re.compile(rb"\b(?:" + b"|".join(sorted(SEVERAL)) + rb")\b|(?i:inline)")
 _PERHAPS = re.compile(rb"([A-Za-z_]\w*)\s*[=;,({\[]")
-_TYPEDEF = re.compile(rb"\btypedef\b[^;{}]*\{[^{}]*\}\s*(\w+)|\btypedef\b[^;{}()]*?\b(\w+)\s*;")
-_POINTER = re.compile(rb"\(\s*\*\s*([A-Za-z_]\w*)\s*(?:\[[^][]*\]\s*)?\)\s*\(")
 _TOKEN = re.compile(rb"\w+|[^\w\s]")
 _SHARED = re.compile(rb"\b(?:static|inline)\b[^;{}()]*?\b([A-Za-z_]\w*)\s*(?:[;={]|\[[^;]*;)")  # static members too
-_CONSTANT = re.compile(
-    rb"\bconst(?:expr)?\s+(?:(?:unsigned|signed|long|short)\s+)*(?:int|char|bool|float|double|size_t|unsigned|long|short)\s+\w+\W*\Z"
-    rb"|\bconstexpr\b"
-)
 # Nodes without what is in them: a pattern with children costs four times as long to compile as all of these.
 _QUERY = """
     (function_definition) @definition
     [(function_declarator) (operator_cast)] @declarator
-    [(class_specifier) (struct_specifier) (union_specifier)] @class
-    [(class_specifier) (struct_specifier) (union_specifier) (enum_specifier) (type_parameter_declaration)] @type
+    [(class_specifier) (struct_specifier)] @class
     [(alias_declaration) (type_definition) (preproc_def) (preproc_function_def)] @macro
     [(base_class_clause) (field_declaration)] @part
     [(declaration) (init_declarator) (ERROR)] @value
+    [(translation_unit) (declaration_list)] @scope
 """
-STATIC_OF = b"static "
-"""In front of the name of a class: what its static members are initialized with, when it is instantiated as a whole."""
-OPERATOR = b"operator()"
-"""In place of the name of an operator that is no member: it is called without one."""
-KEYWORDS = frozenset(
-    b"static extern inline const constexpr void bool char short int long float double unsigned signed struct class"
-    b" union enum typedef template typename namespace using public private protected virtual operator return if else"
-    b" for while do switch case break default continue goto sizeof new delete this true false auto volatile friend"
-    b" defined define __device__ __host__ __constant__ __shared__ __managed__ __declspec __restrict__ __inline__"
-    b" __forceinline__".split()
-)
 _TABLE = re.compile(rb"\{[^{}]{4096,}\}")
 _OF_NUMBERS = b"0123456789abcdefABCDEFxXuUlLpP,.+-{} \t\r\n"
 _NAME = re.compile(rb"[\s,{+-][A-Za-z]")
+_VARIABLES = frozenset(("identifier", "array_declarator"))
 
 
 _WITHOUT_REFERENCES = 2
@@ -104,37 +87,35 @@ class Name(NamedTuple):
 
 
 class Words(NamedTuple):
-    """Every name in a text, those that look like the name of a function which is defined there, and those of variables
-    that another source defines; and those that it declares `static` or `inline`, which in a header may be those of a
-    static member.
+    """Every name in a text, those that look like the name of a function which is defined there, those that its classes
+    are derived from, and those of variables that another source defines; and those that it declares `static` or
+    `inline`, which in a header may be those of a static member.
     """
 
     all: frozenset[bytes]
     defined: frozenset[bytes]
+    bases: frozenset[bytes]
     variables: frozenset[bytes]
     shared: frozenset[bytes]
 
 
 class Outline(NamedTuple):
-    """What a file says about functions: the words that each definition uses, by its name (of a function, a class, a
-    variable or a macro), what is used at the start of the program (`always`), and what perhaps (`doubtful`); the
-    functions that it `declares`, and those that it defines for other files (`exports`); its `classes`, and the names of
-    all its `types`. `alone` are the functions of which a program has no second definition (C++17, 6.2 [basic.def.odr]),
-    each with the words it is written in; `renames` are names of macros and types that stand for something else,
-    `defining` those of macros that may define or run something, with a parenthesis where the macro has parameters.
-    `variables` are those that live as long as the program, and the functions that `keep` something from call to call.
+    """What a file says about functions: the words that each definition uses, by the function's name, and what is used
+    outside of them (`always`); the functions that it `declares`, and those that it defines for other files (`exports`);
+    its `classes`, and what each is derived from (`bases`). `alone` are the functions of which a program has no second
+    definition (C++17, 6.2 [basic.def.odr]), each with the words it is written in; `renames` are names of macros and
+    types that stand for something else. `variables` are those that live as long as the program, and the functions that
+    `keep` something from call to call.
     """
 
     uses: dict[bytes, set[bytes]]
     always: set[bytes]
-    doubtful: list[Doubtful]
     declares: set[Name]
     exports: set[Name]
     classes: set[bytes]
+    bases: dict[bytes, set[bytes]]
     alone: dict[bytes, set[bytes]]
-    types: set[bytes]
     renames: set[bytes]
-    defining: set[bytes]
     variables: set[bytes]
     keep: set[bytes]
 
@@ -170,13 +151,12 @@ class Outlines:
 
     def outline(self, path: str) -> Outline:
         if path not in self._outlines:
-            uses, always, doubtful, declares, exports, classes, alone, *names_of = self._of_file(
+            uses, always, declares, exports, classes, bases, alone, *names_of = self._of_file(
                 "outline", path, _outline_of
             )
-            doubts = [Doubtful(frozenset(words), frozenset(types), name) for words, types, name in doubtful]
             names = {Name(*each) for each in declares}, {Name(*each) for each in exports}
-            used, once = ({name: set(words) for name, words in each} for each in (uses, alone))
-            self._outlines[path] = Outline(used, set(always), doubts, *names, set(classes), once, *map(set, names_of))
+            used, derived, once = ({name: set(words) for name, words in each} for each in (uses, bases, alone))
+            self._outlines[path] = Outline(used, set(always), *names, set(classes), derived, once, *map(set, names_of))
         return self._outlines[path]
 
     def concluded(self, question: object, conclude: Callable[[], Any]) -> Any:
@@ -247,10 +227,11 @@ def _grammar() -> tuple[tree_sitter.Language, tree_sitter.Query]:
     return language, tree_sitter.Query(language, _QUERY)
 
 
-def _parsed(data: bytes) -> tree_sitter.Node:
+def _captures(data: bytes) -> dict[str, list[tree_sitter.Node]]:
     import tree_sitter
 
-    return tree_sitter.Parser(_grammar()[0]).parse(data).root_node
+    language, query = _grammar()
+    return captures(query, tree_sitter.Parser(language).parse(data).root_node)
 
 
 def _emptied(table: re.Match[bytes]) -> bytes:
@@ -262,19 +243,13 @@ def _words_of(data: bytes) -> Any:
     """The fields of `Words`, sorted."""
     code = SILENT.sub(b" ", data)
     every = frozenset(WORD.findall(code))
-    written = _DIRECTIVE.sub(b" ", code)  # what a macro declares has another name
-    variables = sorted(frozenset(_EXTERN.findall(written))) if b"extern" in every else []
-    shared = sorted(frozenset(_shared(written))) if not every.isdisjoint((b"static", b"inline")) else []
+    variables = sorted(frozenset(_EXTERN.findall(code))) if b"extern" in every else []
+    shared = sorted(frozenset(_SHARED.findall(code))) if not every.isdisjoint((b"static", b"inline")) else []
     if b"{" not in data:
-        return sorted(every), [], variables, shared
+        return sorted(every), [], [], variables, shared
     pattern = _DEFINED_INSIDE if b"namespace" in every else _DEFINED
-    return sorted(every), sorted({*pattern.findall(data), *_defined_outside(code)}), variables, shared
-
-
-def _shared(code: bytes) -> Iterator[bytes]:
-    for found in _SHARED.finditer(code):
-        if _CONSTANT.search(found[0]) is None:
-            yield found[1]
+    bases = {word for clause in _BASES.findall(code) for word in WORD.findall(clause)}
+    return sorted(every), sorted({*pattern.findall(data), *_defined_outside(code)}), sorted(bases), variables, shared
 
 
 def _defined_outside(code: bytes) -> Iterator[bytes]:
@@ -310,36 +285,31 @@ def _outermost(code: bytes) -> bytes:
 
 def _outline_of(data: bytes) -> Any:
     """The fields of an `Outline`, sorted."""
-    root = _parsed(data)
-    captured = captures(_grammar()[1], root)
+    captures = _captures(data)
     uses: dict[bytes, set[bytes]] = {}
     always: set[bytes] = set()
-    doubtful: set[tuple[tuple[bytes, ...], tuple[bytes, ...], bytes]] = set()
     declares: set[tuple[bytes, bytes]] = set()
     exports: set[tuple[bytes, bytes]] = set()
+    bases: dict[bytes, set[bytes]] = {}
     alone: dict[bytes, set[bytes]] = {}
-    types: set[bytes] = set()
     renames: set[bytes] = set()
-    defining: set[bytes] = set()
     variables: set[bytes] = set()
     keep: set[bytes] = set()
     shared: set[bytes] = set()  # functions that are declared to be of the file, or in several
 
-    code = blanked(data)
-
     def words_of(node: tree_sitter.Node) -> list[bytes]:
-        return WORD.findall(code, node.start_byte, node.end_byte)
+        return WORD.findall(data, node.start_byte, node.end_byte)
 
     classes = [
         (node.start_byte, node.end_byte, words_of(named)[0])
-        for node in captured.get("class", ())
+        for node in captures.get("class", ())
         if (named := node.child_by_field_name("name")) is not None and node.child_by_field_name("body") is not None
     ]
-    declarators = map(_declared, captured.get("declarator", ()))
+    declarators = map(_declared, captures.get("declarator", ()))
     names = sorted((_qualified(node).start_byte, node.end_byte) for node in declarators if node is not None)
     outside: list[tuple[int, int]] = []
     at = end = 0
-    for node in sorted(captured.get("definition", ()), key=lambda node: node.start_byte):
+    for node in sorted(captures.get("definition", ()), key=lambda node: node.start_byte):
         body = node.child_by_field_name("body")
         if body is None:
             continue
@@ -356,7 +326,7 @@ def _outline_of(data: bytes) -> Any:
             elif scope := max(around)[2] if around else b"".join(scopes[-1:]):
                 uses.setdefault(scope, set()).update(words)  # it is called where an object of the class is used
             else:
-                uses.setdefault(OPERATOR, set()).update(words)
+                always.update(words)
             if not around and _STATIC.search(data, node.start_byte, start) is None:
                 exports.add((scopes[-1] if scopes else b"", last))
                 if signature := _signature(node, data, start):
@@ -374,136 +344,61 @@ def _outline_of(data: bytes) -> Any:
                 declares.add((max(around)[2] if around else b"", last))
                 if _OF_SEVERAL.search(_DELIMITER.split(data[max(start - 200, 0) : start])[-1]) is not None:
                     shared.add(last)
-    for node in captured.get("macro", ()):
+    for node in captures.get("macro", ()):
         value = node.child_by_field_name("value") or node.child_by_field_name("type")
         if value is not None:
             words = words_of(value)
-            is_macro, is_function = node.type.startswith("preproc"), node.type == "preproc_function_def"
             for one in (*node.children_by_field_name("name"), *node.children_by_field_name("declarator")):
                 for name in words_of(one):
                     uses.setdefault(name, set()).update(words)
                     renames.add(name)
-                if not is_macro:
-                    types.update(words_of(one)[:1])  # what is behind it are parameters
-                elif starts.may_define(text := code[value.start_byte : value.end_byte]):
-                    defining.add(words_of(one)[0] + (b"(" if is_function else b""))
-                    marks = {starts.PASTED} if starts.PASTED in text else set[bytes]()
-                    marks |= {starts.DECLARES} if is_function and starts.declares(text) else set()
-                    uses.setdefault(words_of(one)[0], set()).update(marks)
-    for node in captured.get("part", ()):  # made and destroyed with the class
+    for node in captures.get("part", ()):  # made and destroyed with the class
         part = node if node.type == "base_class_clause" else node.child_by_field_name("type")
         around = [cls for cls in classes if cls[0] < node.start_byte < cls[1]]
         if part is not None and around:
-            uses.setdefault(max(around)[2], set()).update(words_of(part))
-    for node in captured.get("type", ()):
-        named = node.child_by_field_name("name") or next(iter(node.named_children), None)
-        types.update(words_of(named)[:1] if named is not None else ())
+            for found in (uses, bases) if part is node else (uses,):
+                found.setdefault(max(around)[2], set()).update(words_of(part))
     values = [
         node
-        for node in captured.get("value", ())
+        for node in captures.get("value", ())
         if any(first <= node.start_byte < behind for first, behind in outside)
     ]
     unread = any(node.type == "ERROR" for node in values)
-    parts = parts_of(data) if unread else Parts([], [code])
+    parts = parts_of(data) if unread else Parts([], [blanked(data)])
     for function in parts.functions:
         name = _names(function, 0, function.find(b"("))[-1]
         uses.setdefault(name, set()).update(WORD.findall(function))
         if _STATIC.search(function) is not None:
             keep.add(name)
+    statements = [
+        child
+        for node in captures.get("scope", ())
+        for child in node.named_children
+        if child.type == "expression_statement"  # `REGISTER("f", f);`
+    ]
     for node in values:
         variables.update(name for one in _variables_of(node) for name in words_of(one)[-1:])
     if unread:
-        variables.update(name for text in parts.outside for name in _PERHAPS.findall(_outermost(text)))
-        types.update(name for text in parts.outside for found in _TYPEDEF.findall(text) for name in found if name)
-        variables -= types
-
-    def written(start: int, stop: int, pattern: re.Pattern[bytes] = WORD) -> set[bytes]:
-        return {word for text in parts.outside for word in pattern.findall(text, start, stop)}
-
-    def outside_of(start: int, stop: int, pattern: re.Pattern[bytes] = WORD) -> set[bytes]:
-        """The words of a part of the text outside of functions."""
-        spans = ((max(a, start), min(b, stop)) for a, b in outside)
-        return set[bytes]().union(*(written(a, b, pattern) for a, b in spans if a < b))
-
-    def note_function(declaration: tree_sitter.Node, words: set[bytes]) -> None:
-        """Its parameters and what it returns are made where it is called."""
-        for declarator in declaration.children_by_field_name("declarator"):
-            if (function := starts.function_of(declarator)) is not None:
-                uses.setdefault(starts.last_name(function), set()).update(words)
-
-    for part in starts.parts(root):
-        runs = starts.runs(part)
-        body = part.child_by_field_name("body") if part.type == "function_definition" else None
-        words_in = written(part.start_byte, body.start_byte if body is not None else part.end_byte)
-        if part.type == "template_instantiation" and runs is True:
-            kind = part.child_by_field_name("type")
-            always |= {STATIC_OF + word for word in (words_of(kind) if kind is not None else ())}
-        elif runs is True:
-            declared = [words_of(one)[-1:] for one in _variables_of(part)]
-            always |= words_in.difference(*declared)
-            if part.type == "expression_statement":  # `void (*hook)(int);` reads as two calls
-                variables.update(_POINTER.findall(code, part.start_byte, part.end_byte))
-            for name in (name for one in declared for name in one):
-                uses.setdefault(name, set()).update(words_in)
-            if body is not None and not unread:
-                always.update(words_of(part))
-        elif runs is not False:
-            start, stop = part.start_byte, part.end_byte
-            if body is None:
-                words_in, called = outside_of(start, stop), outside_of(start, stop, _CALLED)
-            else:
-                called = written(start, body.start_byte, _CALLED)
-            doubts = (words_in - KEYWORDS).union(name + b"(" for name in called)
-            doubtful.add((tuple(sorted(doubts)), tuple(sorted(runs.types)), runs.declares))
-            templates = (one for one in part.named_children if one.type == "declaration")
-            declaration = next(templates, None) if part.type == "template_declaration" else part
-            if declaration is not None and declaration.type == "declaration":
-                note_function(declaration, words_in)
-                for one in _variables_of(declaration):
-                    *scopes, name = words_of(one)
-                    for each in (name, *(STATIC_OF + scope for scope in scopes)):
-                        uses.setdefault(each, set()).update(words_in)
-    for node in captured.get("class", ()):
-        named, body = node.child_by_field_name("name"), node.child_by_field_name("body")
-        if named is None or body is None:
-            continue
-        cls = words_of(named)[0]
-        for member in starts.members(body):
-            if member.type == "function_definition":
-                continue
-            words_in = outside_of(member.start_byte, member.end_byte)
-            functions = [starts.function_of(one) for one in member.children_by_field_name("declarator")]
-            named_functions = [one for one in functions if one is not None]
-            if not named_functions:
-                uses.setdefault(cls, set()).update(words_in)
-            elif member.child_by_field_name("type") is None and starts.last_name(named_functions[0]) != cls:
-                uses.setdefault(cls, set()).update(words_in)  # a macro
-            note_function(member, words_in)
-            if member.type == "field_declaration" and not named_functions:
-                said = {child.text for child in member.children}
-                kind = member.child_by_field_name("type")
-                of_number = kind is not None and kind.type in ("primitive_type", "sized_type_specifier")
-                is_shared = b"static" in said and b"constexpr" not in said and not (of_number and b"const" in said)
-                if is_shared:
-                    uses.setdefault(STATIC_OF + cls, set()).update(words_in)
-                    variables.update(words_of(one)[-1] for one in member.children_by_field_name("declarator"))
-                if is_shared and b"inline" in said:
-                    always |= words_in
-    variables -= KEYWORDS
+        variables.update(name for text in parts.outside for name in _PERHAPS.findall(text))
+    for one in (*(one for node in values for one in _given(node)), *statements):
+        for text in parts.outside:
+            always.update(WORD.findall(text, one.start_byte, one.end_byte))
     for signature in list(alone):
         if not shared.isdisjoint(WORD.findall(signature.partition(b"(")[0])[-1:]):
             del alone[signature]
-    used, once = (sorted((name, sorted(words)) for name, words in found.items()) for found in (uses, alone))
+    used, derived, once = (
+        sorted((name, sorted(words)) for name, words in found.items()) for found in (uses, bases, alone)
+    )
     own = sorted({name for _, _, name in classes})
     return (
         used,
         sorted(always),
-        sorted(doubtful),
         sorted(declares),
         sorted(exports),
         own,
+        derived,
         once,
-        *map(sorted, (types, renames, defining, variables, keep)),
+        *map(sorted, (renames, variables, keep)),
     )
 
 
@@ -560,23 +455,54 @@ def _declared(node: tree_sitter.Node) -> tree_sitter.Node | None:
     return node if node.type == "operator_cast" else node.child_by_field_name("declarator")
 
 
+def _given(node: tree_sitter.Node) -> Iterable[tree_sitter.Node]:
+    """The parts of a declaration outside of functions that run or make something: what could not be read, all of it."""
+    if node.type == "ERROR":
+        return (node,)
+    if node.type == "init_declarator":
+        return node.children_by_field_name("value")
+    declarators = node.children_by_field_name("declarator")
+    return node.children_by_field_name("type") if any(map(_is_object, declarators)) else ()
+
+
 def _variables_of(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
     """The names of what a declaration outside of functions declares, but functions and constants."""
     kind = node.child_by_field_name("type")
-    if node.type not in ("declaration", "field_declaration") or kind is None:
+    if node.type != "declaration" or kind is None:
         return
     constant = kind.type == "primitive_type" and any(child.text in (b"const", b"constexpr") for child in node.children)
     for declarator in node.children_by_field_name("declarator"):
         inner: tree_sitter.Node | None = declarator
         through: set[str] = set()
-        while inner is not None and inner.type not in ("identifier", "qualified_identifier", "field_identifier"):
+        while inner is not None and inner.type not in ("identifier", "qualified_identifier"):
             through.add(inner.type)
-            if inner.type == "function_declarator":
+            if inner.type == "function_declarator" and not _may_be_arguments(inner, kind):
                 through.add("function")
             inner = inner.child_by_field_name("declarator") or next(iter(inner.named_children), None)
         is_function = "function" in through and through.isdisjoint(("parenthesized_declarator",))
         if inner is not None and not is_function and not (constant and "pointer_declarator" not in through):
             yield inner
+
+
+def _may_be_arguments(declarator: tree_sitter.Node, kind: tree_sitter.Node) -> bool:
+    """Whether `T f(a, b)` may declare an object: then each of these is a name."""
+    parameters = declarator.child_by_field_name("parameters")
+    given = parameters.named_children if parameters is not None else []
+    return (
+        kind.type != "primitive_type"
+        and any(given)
+        and not any(
+            one.child_by_field_name("declarator") is not None or one.type != "parameter_declaration" for one in given
+        )
+    )
+
+
+def _is_object(declarator: tree_sitter.Node) -> bool:
+    """Whether what is declared is of the type in front of it, as a pointer to that is not."""
+    if declarator.type == "init_declarator":
+        inner = declarator.child_by_field_name("declarator")
+        return inner is None or inner.type != "pointer_declarator"
+    return declarator.type in _VARIABLES
 
 
 def _qualified(name: tree_sitter.Node) -> tree_sitter.Node:

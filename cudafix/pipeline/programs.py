@@ -11,15 +11,14 @@ import os
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from itertools import groupby
 from typing import NamedTuple
 
 from cudafix.ir.link import SOURCES
-from cudafix.pipeline import starts
 from cudafix.pipeline.cache import Cache
-from cudafix.pipeline.outlines import KEYWORDS, OPERATOR, SEVERAL, WORD, Name, Outlines
+from cudafix.pipeline.outlines import SEVERAL, WORD, Name, Outline, Outlines
 from cudafix.pipeline.tree import Tree
 from cudafix.project import prefilter
 from cudafix.project.including import shared_folders
@@ -33,16 +32,7 @@ MOST_CHOICES = 4
 be more, none of these sources is in the program: what it calls of them is unknown."""
 _REPLACED = (b"operatornew", b"operatordelete")
 """What a program may replace for all of its files (C++17, 20.5.4.6 [replacement.functions])."""
-_OF_DEVICE = re.compile(
-    rb"cu(?:da|[A-Z]|(?:blas|dnn|dss|fft|file|pti|rand|solver|sparse|statevec|tensor)[a-z]*[A-Z_])|__global__$"
-    rb"|(?:nccl|npp[ics]|nvjpeg)\w*[A-Z]|(?:thrust|cub|rmm|torch)$"
-)
-_SAYS_NOTHING = re.compile(
-    rb"\w+_t$|cuda(?:Success$|Error|Memcpy\w+To[A-Z]|MemcpyKind$|\w+(?:Prop|Desc|Params|Parms|Attr|Attributes|Handle)$"
-    rb"|(?:Get\w+|Create\w+)?ChannelDesc$|Extent$|Pos$|PitchedPtr$|Array$|ResourceType|ReadMode|FilterMode|AddressMode"
-    rb"|TextureObject$|SurfaceObject$|GetError(?:String|Name)$)|cu[a-z]+(?:Handle|Descr)$"
-)
-"""Names of types and constants, and of functions that only compute."""
+_OF_DEVICE = re.compile(rb"cu(?:da|[A-Z]|[a-z]+[A-Z_])|__global__$")
 _ATTRIBUTES = frozenset((b"__attribute__", b"__attribute", b"gnu"))
 _RUNS = frozenset((b"constructor", b"__constructor__", b"destructor", b"__destructor__"))
 _SECTIONS = frozenset((b"section", b"__section__"))
@@ -146,37 +136,6 @@ class _Growth(NamedTuple):
     without: frozenset[str]
 
 
-class _Unit(NamedTuple):
-    """A source with its headers: the names of its `variables`, and of those that may be `of_others`; the functions that
-    `keep` something, and those that it `declares`; all that it has `known` names of, and which are `types` and macros;
-    the sources that define what it declares, by its name (`offered`).
-    """
-
-    files: AbstractSet[str]
-    variables: AbstractSet[bytes]
-    of_others: AbstractSet[bytes]
-    keep: AbstractSet[bytes]
-    declares: AbstractSet[bytes]
-    known: AbstractSet[bytes]
-    types: AbstractSet[bytes]
-    offered: Mapping[bytes, Collection[str]]
-
-    def uses_device(self, names: AbstractSet[bytes]) -> bool:
-        """Whether one of these names is that of a function of CUDA's libraries, or says that something is a kernel."""
-        found = (name for name in names if _OF_DEVICE.match(name) is not None and name not in self.known)
-        return any(_SAYS_NOTHING.match(name) is None for name in found)
-
-
-class _Start(NamedTuple):
-    """What a source does at the start: whether it `uses_device`, and the names of `variables` and `functions` that may
-    be those of others.
-    """
-
-    uses_device: bool
-    variables: AbstractSet[bytes]
-    functions: AbstractSet[bytes]
-
-
 class _Linker:
     """The sources of a tree, and which of them a program needs."""
 
@@ -187,16 +146,16 @@ class _Linker:
         self._offers: dict[str, dict[Name, list[str]]] = {}
         self._defining_by_header: dict[str, list[str]] = {}
         self._sources_by_header: dict[str, list[str]] = {}
-        self._units: dict[str, _Unit] = {}
-        self._starts: dict[str, _Start] = {}  # see `_at_start`
+        self._at_start: dict[str, set[bytes]] = {}  # see `_bases_at_start`
+        self._reached: dict[str, set[bytes]] = {}  # see `_reached_at_start`
         self._indexed: set[str] = set()
         self._using: dict[bytes, list[tuple[str, set[bytes]]]] = {}  # what the definitions of a name use, by file
+        self._variables_of: dict[str, AbstractSet[bytes]] = {}  # see `_of_others`
         self._running: dict[str, bool] = {}  # see `_has_attribute_to_run`
         self._running_by_macro: dict[str, bool] = {}
         self._beside: dict[str, list[str]] = defaultdict(list)  # sources without `main`, by folder
         self._includers: dict[str, list[str]] = defaultdict(list)  # the files that include a file themselves
         self._without_main: list[str] = []
-        self._defined_in: dict[str, AbstractSet[bytes]] = {}
         self._parts_of: dict[str, list[str]] = {}
         self._of_one: dict[str, bool] = {}
         self._excluding: dict[tuple[str, str], bool] = {}
@@ -314,15 +273,11 @@ class _Linker:
         first file, of these any that go together.
         """
         here = [path for path in files if path.endswith(SOURCES)]
-        kept: list[str] = []
+        kept = [path for path in running if not any(self._exclude(path, other) for other in here)]
         for _, paths in groupby(sorted(called, key=lambda p: _distance(p, start)), key=lambda p: _distance(p, start)):
             nearest = [path for path in paths if not any(self._exclude(path, other) for other in here)]
             here += nearest
             kept += nearest
-        for path in kept:  # in each choice, as one of them is called
-            if any(self._exclude(path, other) for other in kept):
-                here.remove(path)
-        kept += [path for path in running if not any(self._exclude(path, other) for other in here)]
         kept.sort(key=[*called, *running].index)
         choices: list[frozenset[str]] = [frozenset()]
         for path in kept:
@@ -387,11 +342,9 @@ class _Linker:
 
     def _defined(self, source: str) -> AbstractSet[bytes]:
         """The words that a source may define, in the files that it alone includes too."""
-        if source not in self._defined_in:
-            files = (source, *self._parts(source))
-            own = set[bytes]().union(*(self._outlines.words(path).defined for path in files))
-            self._defined_in[source] = own | {OPERATOR} if b"operator" in own else own
-        return self._defined_in[source]
+        own = self._outlines.words(source).defined
+        parts = self._parts(source)
+        return own.union(*(self._outlines.words(p).defined for p in parts)) if parts else own
 
     def _parts(self, source: str) -> list[str]:
         """The files that no other source includes."""
@@ -423,7 +376,7 @@ class _Linker:
         if all(p in files for sources in offered.values() for p in sources):
             return []
         outlines = {path: self._outlines.outline(path) for path in files}
-        fresh = {b"main", OPERATOR} | self._started(files, files)
+        fresh = {b"main"}.union(*(outline.always for outline in outlines.values()))
         for path, outline in outlines.items():
             if path in self._candidates or path == start:  # what it exports is looked at too
                 fresh |= outline.uses.keys()
@@ -448,156 +401,74 @@ class _Linker:
     def _run_without_calls(self, files: Collection[str], start: str) -> list[str]:
         """The sources of which something runs though nobody calls it by a name: they replace a global `operator new` or
         `operator delete`; an attribute has one of their functions run at the start or the end of the program, or puts a
-        pointer to one into a section for that; or what they do at the start may store in variables of these files, call
-        functions of theirs that leave something behind, or use the device.
+        pointer to one into a section for that; they make `thread_local` variables; they make objects, when the program
+        starts, of a class that is derived from one of these files with virtual functions; or what they initialize then
+        with may store in variables of other sources.
         """
+        classes = set[bytes]()
+        for path in files:
+            if b"virtual" in self._outlines.words(path).all:
+                classes |= self._outlines.outline(path).classes
         sources = [path for path in files if path.endswith(SOURCES)]
-        words = set[bytes]().union(*(self._outlines.words(path).all for path in sources))
-        named = self._reached_in([path for path in files if not path.endswith(SOURCES)], words)
-        units = [self._unit(path) for path in sources]
-        named &= self._started(files, files).union(*(unit.variables | unit.of_others for unit in units)) - KEYWORDS
+        named = set[bytes]().union(*(self._outlines.words(path).all for path in sources))
+        defined = set[bytes]().union(*(self._outlines.words(path).defined for path in sources))
         found: dict[str, None] = {}
         beside = self._beside[os.path.dirname(start)] if self._tree.files.facts(start).main else ()
         for source in dict.fromkeys((*beside, *(source for path in files for source in self._sources_for(path)))):
-            if source not in files and self._runs_by_itself(source, sources, named):
+            if source not in files and self._runs_by_itself(source, files, classes, named, defined):
                 found[source] = None
         return list(found)
 
-    def _runs_by_itself(self, source: str, program: Collection[str], named: AbstractSet[bytes]) -> bool:
-        """Whether a source runs something for the sources of a `program` that have `named` these variables."""
+    def _leaves_something(self, files: Collection[str], called: AbstractSet[bytes]) -> bool:
+        """Whether anything is another thing after functions of some files have run: memory that nobody else has is not.
+        What has a name that all may use is a variable, something that a function keeps, or the device.
+        """
+        reached = self._reached_in(files, called)
+        outlines = (self._outlines.outline(path) for path in files)
+        if any(
+            not reached.isdisjoint(outline.variables) or not reached.isdisjoint(outline.keep) for outline in outlines
+        ):
+            return True
+        words = (self._outlines.words(path) for path in files if not path.endswith(SOURCES))
+        return any(not reached.isdisjoint(each.shared) for each in words) or any(map(_OF_DEVICE.match, reached))
+
+    def _runs_by_itself(
+        self,
+        source: str,
+        files: Collection[str],
+        classes: AbstractSet[bytes],
+        named: AbstractSet[bytes],
+        defined: AbstractSet[bytes],
+    ) -> bool:
+        words = self._outlines.words(source)
         if self._has_attribute_to_run(source):
             return True
-        if b"operator" in self._outlines.words(source).defined:
+        if b"operator" in words.defined:
             exports = self._outlines.outline(source).exports
             if any(not name.scope and name.last.startswith(_REPLACED) for name in exports):
                 return True
-        at_start = self._at_start(source)
-        if at_start.uses_device or not at_start.variables.isdisjoint(named):
+        if not self._may_name_others(source, defined):
+            return False
+        if b"thread_local" in words.all and self._outlines.outline(source).always:
             return True
-        return self._leave_something(program, at_start.functions)
-
-    def _leave_something(self, sources: Collection[str], called: AbstractSet[bytes]) -> bool:
-        """Whether anything is another thing after functions of some sources have run: memory that nobody else has is
-        not. What has a name that all may use is a variable, something that a function keeps, or the device.
-        """
-        units: dict[str, set[bytes]] = {}
-        stack = [(source, names) for source in sources if (names := called & self._defined(source))]
-        while stack:
-            source, names = stack.pop()
-            unit = self._unit(source)
-            known = units.get(source, set())
-            reached = self._reached_in(unit.files, known | names)
-            if unit.uses_device(reached) or not reached.isdisjoint(unit.variables | unit.keep):
+        # a function of the program may store where it likes
+        if not self._of_others(source).isdisjoint(named) or not defined <= words.defined:
+            reached = self._reached_at_start(source)
+            if not reached.isdisjoint(self._of_others(source) & named):
                 return True
-            if fresh := reached - known:
-                units[source] = reached
-                abroad = (fresh & unit.declares) - {b"operator"}
-                stack += (
-                    (other, names)
-                    for other in sources
-                    if other != source and abroad and (names := abroad & self._defined(other))
-                )
-        return False
+            called = reached & (defined - words.defined)
+            if called and self._leaves_something(files, called):
+                return True
+        return not classes.isdisjoint(words.bases) and not classes.isdisjoint(self._bases_at_start(source))
 
-    def _at_start(self, source: str) -> _Start:
-        """What a source does at the start, in functions of other sources too that it may be linked with."""
-        if source in self._starts:
-            return self._starts[source]
-        units: dict[str, set[bytes]] = {}
-        variables, functions = set[bytes](), set[bytes]()
-        uses_device = False
-        stack = list[tuple[str, set[bytes]]]()
-        if not source.endswith(".c"):  # there initializers are constants (C17, 6.7.9, paragraph 4)
-            stack.append((source, self._started(self._unit(source).files, self._unit(source).files)))
-        while stack:
-            path, names = stack.pop()
-            unit = self._unit(path)
-            known = units.get(path, set())
-            reached = self._reached_in(unit.files, known | names)
-            if starts.PASTED in reached:
-                reached = self._reached_in(unit.files, reached.union(n for n in unit.known if _is_pasted(n, reached)))
-            fresh = reached - known - {b"operator"}
-            if not fresh:
-                continue
-            units[path] = reached
-            uses_device = uses_device or unit.uses_device(fresh)
-            variables |= fresh - unit.types if starts.DECLARES in fresh else fresh & unit.of_others
-            abroad = fresh & unit.declares
-            if OPERATOR in unit.declares:  # it is called without a name
-                abroad.add(OPERATOR)
-            functions |= abroad | (fresh - self._defined(path))
-            for name in abroad:
-                stack += ((other, {name}) for other in unit.offered.get(name, ()) if other != path)
-        self._starts[source] = _Start(uses_device, variables, functions)
-        return self._starts[source]
-
-    def _unit(self, source: str) -> _Unit:
-        if source not in self._units:
-            files = frozenset((source, *self._tree.included(source)))
-            outlines = [self._outlines.outline(path) for path in files]
-            headers = [path for path in files if not path.endswith(SOURCES)]
-            declares, offered = set[bytes](), defaultdict[bytes, list[str]](list)
-            for path in files:
-                declares.update(map(_called_by, self._outlines.outline(path).declares))
-                for name, sources in self._offered(path).items():
-                    offered[_called_by(name)] += sources
-            by_macro = any(b"extern" in outline.uses.get(name, ()) for outline in outlines for name in outline.renames)
-            of_others = self._variables(files if by_macro else headers)
-            self._units[source] = _Unit(
-                files,
-                self._variables(files),
-                of_others.union(*(self._outlines.words(path).variables for path in files)),
-                set[bytes]().union(*(outline.keep for outline in outlines)),
-                declares,
-                declares.union(*(outline.uses.keys() for outline in outlines)),
-                self._types(files).union(*(outline.renames for outline in outlines)),
-                offered,
-            )
-        return self._units[source]
-
-    def _variables(self, files: Collection[str]) -> set[bytes]:
-        """The names of what some files declare that lives as long as the program."""
-        types = self._types(files)
-        found = set[bytes]()
-        for path in files:
-            outline = self._outlines.outline(path)
-            found |= outline.variables
-            found.update(one.declares for one in outline.doubtful if starts.may_be_object(one.types, types))
-            if not path.endswith(SOURCES):
-                found |= self._outlines.words(path).shared
-        return found
-
-    def _types(self, files: Iterable[str]) -> set[bytes]:
-        """The names in some files that are those of types and of nothing else."""
-        outlines = [self._outlines.outline(path) for path in files]
-        others = {name.last for outline in outlines for name in outline.declares if name.last != name.scope}
-        return (
-            set[bytes]()
-            .union(*(outline.types for outline in outlines))
-            .difference(others, *(outline.variables for outline in outlines))
-        )
-
-    def _started(self, paths: Iterable[str], files: Collection[str]) -> set[bytes]:
-        """The names that some files use when the program starts, where these files are all that they see."""
-        types = self._types(files)
-        outlines = [self._outlines.outline(path) for path in files]
-        defining = set[bytes]().union(*(outline.defining for outline in outlines))
-        known = set[bytes]()
-        while known != (known := defining.copy()):  # macros that stand for such a one
-            names = {name.rstrip(b"(") for name in known}
-            for outline in outlines:
-                macros = outline.renames - outline.types
-                again = {name for name in macros if not names.isdisjoint(outline.uses.get(name, ()))}
-                defining |= again
-                defining.update(name + b"(" for name in again)
-        found = set[bytes]()
-        for path in paths:
-            outline = self._outlines.outline(path)
-            found |= outline.always
-            for doubt in outline.doubtful:
-                if starts.may_be_object(doubt.types, types) or not defining.isdisjoint(doubt.words):
-                    found.update(word.rstrip(b"(") for word in doubt.words)
-        return found
+    def _of_others(self, source: str) -> AbstractSet[bytes]:
+        """The names of variables in a source that may be those of other ones, of static members in its headers too."""
+        if source not in self._variables_of:
+            headers = self._tree.included(source)
+            found = set[bytes]().union(*(self._outlines.words(path).variables for path in (source, *headers)))
+            found.update(*(self._outlines.words(path).shared for path in headers if not path.endswith(SOURCES)))
+            self._variables_of[source] = found
+        return self._variables_of[source]
 
     def _has_attribute_to_run(self, source: str) -> bool:
         """Whether an attribute may run a function of a source: written there, or by a macro of a header."""
@@ -613,6 +484,36 @@ class _Linker:
             words = self._outlines.words(header).all
             self._running_by_macro[header] = not words.isdisjoint(_ATTRIBUTES) and not words.isdisjoint(_RUNS)
         return self._running_by_macro[header]
+
+    def _may_name_others(self, source: str, defined: AbstractSet[bytes]) -> bool:
+        """Whether a source declares anything that another one has: without that it cannot name it ([basic.lookup]).
+        `defined` are the functions of the others.
+        """
+        if self._tree.included(source) or self._outlines.words(source).variables:
+            return True
+        outline = self._outlines.outline(source)
+        if outline.uses or outline.classes:
+            return True
+        return not defined.isdisjoint(name.last for name in outline.declares)
+
+    def _bases_at_start(self, source: str) -> set[bytes]:
+        """What the classes are derived from of which a source makes objects when the program starts."""
+        if source not in self._at_start:
+            reached = self._reached_at_start(source)
+            bases = (o.bases.get(name, ()) for o in self._own(source) for name in reached & o.bases.keys())
+            self._at_start[source] = set().union(*bases)
+        return self._at_start[source]
+
+    def _reached_at_start(self, source: str) -> set[bytes]:
+        """The names that the initializers of a source use, and the functions of its own that they call."""
+        if source not in self._reached:
+            own = frozenset((source, *self._parts(source)))
+            self._reached[source] = self._reached_in(own, self._outlines.outline(source).always)
+        return self._reached[source]
+
+    def _own(self, source: str) -> list[Outline]:
+        """The outlines of a source, and of the files that it alone includes."""
+        return [self._outlines.outline(path) for path in (source, *self._parts(source))]
 
     def _offered(self, header: str) -> dict[Name, list[str]]:
         """The functions that a file declares, with the sources that define them."""
@@ -652,22 +553,6 @@ class _Linker:
                 own_folder = self._beside.get(os.path.dirname(header), ())
                 self._sources_by_header[header] = list(dict.fromkeys((*self.including(header), *own_folder)))
         return self._sources_by_header[header]
-
-
-def _is_pasted(name: bytes, words: AbstractSet[bytes]) -> bool:
-    """Whether a name is made of several words, and of numbers."""
-    ends = {0}
-    for stop in range(1, len(name) + 1):
-        if any(name[at:stop] in words or name[at:stop].isdigit() for at in ends if stop - at < len(name)):
-            ends.add(stop)
-    return len(name) in ends
-
-
-def _called_by(function: Name) -> bytes:
-    """The name by which a function is called: an operator is where an object of its class is used."""
-    if not function.last.startswith(b"operator"):
-        return function.last
-    return function.scope or OPERATOR
 
 
 def _is_reached(function: Name, reached: AbstractSet[bytes]) -> bool:

@@ -34,6 +34,7 @@ from cudafix.ordering.interpreter.state import Bits, In, numbers
 
 FEW_LEADS, MOST_LEADS = 8, 64  # addresses that a call which is one step may mix up; the second in too large programs
 MAX_CALLBACKS = 10  # rounds until nothing changes
+_ROOTS_OF_A_STEP = 10  # where functions run inside each other, the states are joined: so many variables are a step
 _INVOKES_THE_FIRST = frozenset(("thread", "jthread", "async"))
 _POINTER = re.compile(r"\*(?:\s*\b(?:const|volatile|__restrict__))*\s*$")
 _CALLS_WHAT_IS_HELD = frozenset(("visit", "apply"))
@@ -1076,6 +1077,7 @@ class Calls(Operations):
         self, inside: Reentered, able: list[ir.Function], library: list[str], values: Values, state: State
     ) -> None:
         """Functions may run in any order while one of such functions runs."""
+        self.step(1 + sum(1 for _ in state.env) // _ROOTS_OF_A_STEP)
         inside.begins(able, library, values, state)
         if inside.exit is not None:
             end = inside.exit.copy()

@@ -1063,9 +1063,12 @@ class Calls(Operations):
         inside = self._reentered = Reentered()
         for _ in range(MAX_CALLBACKS):
             inside.changed = False
-            changed = self._each_runs(able, library, values, span, state)
+            given = {id(f): f for f in (*able, *inside.functions.values())}.values()  # some were given away by others
+            among = {*library, *inside.library}
+            changed = self._each_runs(given, among, values | inside.values, span, state)
             if inside.entry is not None:
-                self._each_runs([*inside.functions.values()], inside.library, inside.values, span, inside.entry, inside)
+                begun = tuple(inside.functions.values())
+                self._each_runs(begun, inside.library, inside.values, span, inside.entry, inside)
             if not changed and not inside.changed:
                 self._closed_under[key] = state.copy()
                 break
@@ -1086,7 +1089,7 @@ class Calls(Operations):
 
     def _each_runs(
         self,
-        functions: Sequence[ir.Function],
+        functions: Iterable[ir.Function],
         library: Iterable[str],
         values: Values,
         span: ir.Span,

@@ -33,5 +33,11 @@ int main(int argc, char **)
 #ifdef OPTION_E
     argc++;
 #endif
+#ifdef OPTION_F
+    argc++;
+#endif
+#ifdef OPTION_G
+    argc++;
+#endif
     return argc;
 }

@@ -26,6 +26,12 @@ int main(int argc, char **)
 #ifdef OPTION_E
     scale<<<4, 256>>>(v, 5);
 #endif
+#ifdef OPTION_F
+    scale<<<4, 256>>>(v, 6);
+#endif
+#ifdef OPTION_G
+    scale<<<4, 256>>>(v, 7);
+#endif
     scale<<<4, 256>>>(v, 1024);
     cudaFree(v);
 }

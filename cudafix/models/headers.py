@@ -41,7 +41,9 @@ nvtx3/nvToolsExt.h nvjpeg.h nvml.h nvrtc.h nvvm.h surface_indirect_functions.h s
 texture_indirect_functions.h texture_types.h vector_functions.h vector_functions.hpp vector_types.h
 """
 
-PROVIDED = frozenset(" ".join((_C, _POSIX, _SYSTEM, _CUDA)).split())
+_OF_THE_SYSTEM = frozenset(" ".join((_C, _POSIX, _SYSTEM)).split())
+_OF_CUDA = frozenset(_CUDA.split())
+PROVIDED = _OF_THE_SYSTEM | _OF_CUDA
 # C++17 and C++20, [headers]
 _CPP = """
 algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes ciso646
@@ -55,11 +57,14 @@ tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarra
 """
 # Thrust, CUB, libcu++, NPP and cuDLA of CUDA 13.0, folders of the system, and libraries whose macros without arguments
 # are constants (Xlib, Khronos, Windows SDK), or of which the tables tell what they declare
-_KNOWN = re.compile(
-    r"(?:thrust|cub|cuda|nv|cooperative_groups|nvtx3|sys|linux|asm|bits|netinet|arpa|net)/.*"
-    r"|(?:CL|GL|GLES\d?|GLUT|GLFW|EGL|KHR|OpenGL|OpenCL|vulkan|X11)/.*"
+_FOLDERS_OF_CUDA = re.compile(r"(?:thrust|cub|cuda|nv|cooperative_groups|nvtx3)/.*")
+_BESIDE_CUDA = re.compile(
+    r"(?:sys|linux|asm|bits|netinet|arpa|net|CL|GL|GLES\d?|GLUT|GLFW|EGL|KHR|OpenGL|OpenCL|vulkan|X11)/.*"
     r"|(?:windowsx|mmsystem|strsafe|aclapi|shellapi|shlobj|sddl|tchar|winternl|commctrl|crtdbg|new|initguid|xinput"
     r"|VersionHelpers|d3d\w+|dxgi\w*)\.h"
+)
+_KNOWN = re.compile(
+    rf"{_FOLDERS_OF_CUDA.pattern}|{_BESIDE_CUDA.pattern}"
     r"|(?:npp\w*|cudla|cusolver\w*|cuda_d3d\w+|mpi|nccl|cudnn\w*|cutensor\w*|cusparseLt|cudss|cblas|lapacke|zlib|png|jpeglib)\.h"
 )
 _OF_CPP = frozenset(_CPP.split())
@@ -70,3 +75,43 @@ def is_known(name: str) -> bool:
     arguments is a constant of the tables, or runs nothing.
     """
     return name in PROVIDED or name in _OF_CPP or _KNOWN.fullmatch(name) is not None
+
+
+_RUNTIME = ("__CUDA_RUNTIME_H__", "__CUDA_RUNTIME_API_H__", "__DRIVER_TYPES_H__")
+# The macros by which sources ask whether a header was included, with those that define them, as the preprocessor shows
+# for each header of CUDA 13.0 (`g++ -E -dM`). No other header of the toolkit defines one of the libraries'.
+_DEFINED_BY: dict[str, str] = {
+    "__CUDA_RUNTIME_H__": "cuda_runtime.h",
+    "__CUDA_RUNTIME_API_H__": "cuda_runtime.h cuda_runtime_api.h",
+    "__DRIVER_TYPES_H__": "cuda_runtime.h cuda_runtime_api.h driver_types.h",
+    "CUBLAS_API_H_": "cublas.h cublas_api.h cublas_v2.h cublasLt.h cublasXt.h cusolverDn.h cusolverMg.h cusolverSp.h",
+    "_CUFFT_H_": "cufft.h cufftXt.h cufftw.h",
+    "CURAND_H_": "curand.h curand_kernel.h",
+    "CUSPARSEAPI": "cusparse.h cusparse_v2.h cusolverSp.h",
+    "CUSOLVER_COMMON_H_": "cusolver_common.h cusolverDn.h cusolverMg.h cusolverRf.h cusolverSp.h",
+    "NV_NPPIDEFS_H": "npp.h nppcore.h nppdefs.h nppi.h npps.h",
+    "NVJPEGAPI": "nvjpeg.h",
+}
+GUARDS = frozenset(_DEFINED_BY)
+"""The macros by which sources ask whether a header of the toolkit was included."""
+OF_LIBRARIES = GUARDS - {*_RUNTIME}
+"""Those of headers that nothing but an `#include` brings: nvcc reads that of the runtime in front of a `.cu` file."""
+_DEFINES = {
+    header: frozenset(guard for guard, headers in _DEFINED_BY.items() if header in headers.split())
+    for header in {header for headers in _DEFINED_BY.values() for header in headers.split()}
+}
+
+
+def stand_in(name: str) -> bytes:
+    """A text that defines the `GUARDS` which a header defines that is not in the tree, and under a condition of which
+    nothing is known those that it may define; empty where it defines none.
+    """
+    certain = _DEFINES.get(name, frozenset())
+    if name in _OF_THE_SYSTEM or name in _OF_CPP or _BESIDE_CUDA.fullmatch(name):
+        return b""
+    of_cuda = name in _OF_CUDA or name in _DEFINES or _FOLDERS_OF_CUDA.fullmatch(name)
+    perhaps = (frozenset(_RUNTIME) if of_cuda else GUARDS) - certain
+    lines = [f"#define {guard}" for guard in sorted(certain)]
+    if perhaps:
+        lines += ["#if PERHAPS", *(f"#define {guard}" for guard in sorted(perhaps)), "#endif"]
+    return "\n".join((*lines, "")).encode()

@@ -14,10 +14,12 @@ from typing import Protocol
 
 from cudafix.frontends.cuda.lower.expressions import SHOUT
 from cudafix.frontends.cuda.preprocess.macros import Macro
-from cudafix.frontends.cuda.preprocess.meanings import GONE, Meaning, checks_alike, joined, merged
+from cudafix.frontends.cuda.preprocess.meanings import GONE, UNSET, Meaning, checks_alike, joined, merged
 from cudafix.frontends.cuda.preprocess.units import Listing, Unit, Walk
+from cudafix.models.headers import GUARDS, OF_LIBRARIES
 
 WORD = re.compile(rb"\b[A-Za-z_]\w*")
+RUNTIME = "<cuda_runtime.h>"
 
 
 class Texts(Protocol):
@@ -39,6 +41,8 @@ class Texts(Protocol):
     def names_in(self, path: str) -> frozenset[str]: ...
 
     def declared_for(self, path: str) -> frozenset[str]: ...
+
+    def unit_with_headers(self, paths: Collection[str], names: Collection[str], visited: Iterable[str]) -> Unit: ...
 
     def lacks_headers(self, path: str) -> bool: ...
 
@@ -99,6 +103,44 @@ class Surroundings:
             }
             found &= declared.union(name for name in self._tree.built_in.get(source, ()) if name not in changed)
         return found - self._tree.declared_for(path) if found and path in self._included else found, unseen
+
+    def guards_around(self, path: str) -> tuple[tuple[str, bool], ...]:
+        """Of the headers of the toolkit by whose guards a file asks for them, whether they are included in front of it
+        wherever the program includes it; none that is only included in front of some, or that it may itself bring.
+        """
+        found: list[tuple[str, bool]] = []
+        for name, meaning in sorted(self._with_headers.get(path, {}).items()):
+            if meaning.defined:
+                found.append((name, True))
+            elif meaning == UNSET and name in OF_LIBRARIES:
+                found.append((name, False))
+        return tuple(found)
+
+    @cached_property
+    def _with_headers(self) -> dict[str, dict[str, Meaning]]:
+        """What the guards are of the headers of the toolkit that each file asks for, wherever the program includes it.
+        nvcc reads that of the runtime in front of a `.cu` file (nvcc documentation, "CUDA Compilation Trajectory").
+        """
+        asked = {path: self._tree.listing_of(path).asks & GUARDS for path in self._program if path in self._included}
+        asked = {path: names for path, names in asked.items() if names}
+        found: dict[str, dict[str, Meaning]] = {path: {} for path in asked}
+        if not asked:
+            return found
+        unit = self._tree.unit_with_headers(self._program, GUARDS, asked)
+
+        def enter(path: str, walk: Walk) -> None:
+            for name in asked.get(path, ()):
+                meaning = walk.of(name)
+                found[path][name] = joined((found[path].get(name, meaning), meaning))
+
+        for source in self._program:
+            if source not in self._included and source in unit.files:
+                walk = Walk(unit, enter=enter)
+                if source.endswith(".cu"):
+                    walk.included(source, RUNTIME)
+                if not walk.read(source):
+                    return {}
+        return found
 
     @cached_property
     def _entered(self) -> dict[str, dict[str, Meaning]]:

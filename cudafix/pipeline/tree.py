@@ -7,19 +7,20 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
-from functools import partial
+from functools import cache, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cudafix import ir
 from cudafix.frontends.cuda.lower import module as lower
 from cudafix.frontends.cuda.parse import source
 from cudafix.frontends.cuda.preprocess.configurations import VARIABLE
-from cudafix.frontends.cuda.preprocess.units import Listing, Unit
+from cudafix.frontends.cuda.preprocess.units import Listing, Step, Unit
 from cudafix.frontends.cuda.sema.declarations import Declarations
 from cudafix.interrupts import checkpoint
 from cudafix.ir.link import SOURCES, Program
-from cudafix.models.headers import is_known
-from cudafix.pipeline.surroundings import WORD, Surroundings
+from cudafix.models.headers import is_known, stand_in
+from cudafix.pipeline.surroundings import RUNTIME, WORD, Surroundings
 from cudafix.pipeline.writers import CUDA, PythonWriter
 from cudafix.project import prefilter
 from cudafix.project.config import Config
@@ -47,6 +48,11 @@ _UNLESS_DEFINED = re.compile(  # what a file defines or declares unless it is a 
     rb"(?:[ \t]*#[ \t]*define[ \t]+\1(?:\(|[ \t]+\S)|(?![ \t]*(?:#|//|/?\*))[^\n]*\b\1\b)",
     re.MULTILINE,
 )
+
+
+def _absent(target: str) -> str:
+    """The name of a header that is not here."""
+    return "<" + target.strip('<>"') + ">"
 
 
 class DefaultStreams(NamedTuple):
@@ -137,6 +143,8 @@ class Around(NamedTuple):
     """Whether it may have macros of headers that are not here."""
     perhaps: frozenset[str] = frozenset()
     """Those that are defined here only where no such header has."""
+    guards: tuple[tuple[str, bool], ...] = ()
+    """Of headers of the toolkit, whether they are included in front."""
 
 
 @dataclass(slots=True)
@@ -366,6 +374,32 @@ class Tree:
             visited,
         )
 
+    def unit_with_headers(self, paths: Collection[str], names: Collection[str], visited: Iterable[str]) -> Unit:
+        """As `unit`, with what is known of headers that are not here (`headers.stand_in`): names in brackets."""
+        targets = {path: [target for _, target in self.files.facts(path).includes] for path in paths}
+        absent = {path: [_absent(t) for t in found if self._find(path, t) is None] for path, found in targets.items()}
+
+        def listing(path: str) -> Listing:
+            if path not in absent:
+                return source.for_others(path, stand_in(path.strip("<>")))[1]
+            found = self.listing_of(path)
+            by_macro = [Step("include", name) for name in absent[path] if name.strip("<>").isidentifier()]
+            return Listing.of((*by_macro, *found.steps), found.guard) if by_macro else found
+
+        def includes(path: str) -> Iterator[str]:
+            if path in absent:
+                yield from (found for _, found in self.includes_of(path))
+                yield from absent[path]
+
+        return Unit(
+            {*paths, *chain.from_iterable(absent.values()), RUNTIME},
+            cache(listing),
+            lambda path, target: self._find(path, target) or _absent(target),
+            includes,
+            names,
+            visited,
+        )
+
     def _placed(self, path: str) -> Unit | None:
         """The unit of a file for the macros that are not the same wherever it uses them, because of its headers: those
         that are changed more than once, or under conditions on these, or perhaps used in front of the `#include`.
@@ -431,6 +465,7 @@ class Tree:
             self.defined_around(path, program),
             self._given_references(path, program),
             *self._around(tuple(program)).names_around(path),
+            guards=self._around(tuple(program)).guards_around(path),
         )
         if around.unseen:
             defined = {
@@ -449,7 +484,8 @@ class Tree:
                 visible.pop(name, None)  # refused by name later
             declared = partial(self._visible, path, around)
             self.variants[path, around] = [
-                Variant(c, declared) for c in source.configurations(path, self.files[path], visible, unit)
+                Variant(c, declared)
+                for c in source.configurations(path, self.files[path], visible, unit, around.guards)
             ]
         return self.variants[path, around]
 

@@ -6,7 +6,7 @@ read (`masking`). Nothing is ever moved: byte k of the text stands for byte k of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -104,12 +104,16 @@ def read(path: str, data: bytes, macros: Mapping[str, Macro] = {}) -> list[Parse
 
 
 def configurations(
-    path: str, data: bytes, macros: Mapping[str, Macro] = {}, unit: Unit | None = None
+    path: str,
+    data: bytes,
+    macros: Mapping[str, Macro] = {},
+    unit: Unit | None = None,
+    decided: Iterable[tuple[str, bool]] = (),
 ) -> list[Configuration]:
     """As `read`, without parsing more than the default configuration. The macros of the `unit` come with the headers:
-    where each is included.
+    where each is included. `decided` says of some that conditions ask for whether they are defined.
     """
-    preprocessor = Preprocessor(scan(data), path, macros, unit)
+    preprocessor = Preprocessor(scan(data), path, macros, unit, decided)
     brought = unit.names if unit is not None else frozenset()
     default = preprocessor.run({})
     first = _parse(path, data, default)

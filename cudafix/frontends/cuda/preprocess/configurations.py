@@ -8,7 +8,7 @@ function, all combinations of its own conditions, of those around it, and of tho
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -96,12 +96,22 @@ class _Open:
 class Preprocessor:
     """Runs the directives of one scanned file under different choices."""
 
-    def __init__(self, scan: Scan, path: str, extra: Mapping[str, Macro], unit: Unit | None = None) -> None:
-        """`extra` are the macros that hold from the beginning; those of the `unit` come with the headers."""
+    def __init__(
+        self,
+        scan: Scan,
+        path: str,
+        extra: Mapping[str, Macro],
+        unit: Unit | None = None,
+        decided: Iterable[tuple[str, bool]] = (),
+    ) -> None:
+        """`extra` are the macros that hold from the beginning; those of the `unit` come with the headers. Of some that
+        conditions ask for, `decided` says whether they are defined.
+        """
         self.scan = scan
         self.path = path
         self.extra = extra
         self.unit = unit
+        self._decided = dict(decided)
         self._blank = blank(scan.code)
         self._macros = {
             i: macro
@@ -178,6 +188,9 @@ class Preprocessor:
         """Preprocess under the choices `chosen`. Raises `Free` at the first open choice in a group of `fork`."""
         result = Run()
         environment = Environment(self._builtin, dict(chosen), met=result.met)
+        for name, is_defined in self._decided.items():
+            environment.defined.update({name: None} if is_defined else {})
+            environment.gone.update(() if is_defined else {name})
         if self.path.endswith(".c"):
             environment.gone.add("__cplusplus")
         stack: list[_Open] = []

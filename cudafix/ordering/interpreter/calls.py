@@ -24,8 +24,9 @@ from cudafix.ordering.facts.plain import NUMBERS
 from cudafix.ordering.facts.reach import THREAD, Reach, Within
 from cudafix.ordering.facts.slicing import Slicer, beside_the_library
 from cudafix.ordering.interpreter import memory as mem
+from cudafix.ordering.interpreter.any_order import MAX_ROUNDS, AnyOrder, UnwrittenCalls, may_change_values
 from cudafix.ordering.interpreter.engine import MAX_DEPTH, OutOfBudget
-from cudafix.ordering.interpreter.frames import ANY_ELEMENT, Frame, State, joined
+from cudafix.ordering.interpreter.frames import ANY_ELEMENT, Activations, Frame, State, joined
 from cudafix.ordering.interpreter.machine import UNKNOWN_STREAM, Followed, leading_parts
 from cudafix.ordering.interpreter.memory import Values
 from cudafix.ordering.interpreter.operations import Operations
@@ -33,8 +34,6 @@ from cudafix.ordering.interpreter.program import Operation, Overlay, Point, Wron
 from cudafix.ordering.interpreter.state import Bits, In, numbers
 
 FEW_LEADS, MOST_LEADS = 8, 64  # addresses that a call which is one step may mix up; the second in too large programs
-MAX_CALLBACKS = 10  # rounds until nothing changes
-_ROOTS_OF_A_STEP = 10  # where functions run inside each other, the states are joined: so many variables are a step
 _INVOKES_THE_FIRST = frozenset(("thread", "jthread", "async"))
 _POINTER = re.compile(r"\*(?:\s*\b(?:const|volatile|__restrict__))*\s*$")
 _CALLS_WHAT_IS_HELD = frozenset(("visit", "apply"))
@@ -71,14 +70,12 @@ _MEMORY = frozenset((Effect.ALLOC, Effect.FREE))
 @dataclass(slots=True)
 class Recursion:
     """All activations of a function that it has started itself: the name that they share, the states in which they
-    begin and end, joined, and on which objects; and whether that has changed.
+    begin and end, and on which objects.
     """
 
     name: str
-    entry: State | None = None
-    exit: State | None = None
+    states: Activations = field(default_factory=Activations)
     this: Values = mem.NOTHING
-    changed: bool = False
 
     def has(self, value: mem.Value, root: mem.Root | None) -> bool:
         """Whether a value is an event of an activation, or a variable of one that somebody else has the address of: it
@@ -90,53 +87,9 @@ class Recursion:
         return isinstance(value, mem.EventValue) and self.name in value.event.name
 
     def begins(self, state: State, this: Values) -> None:
-        self.changed |= self.entry is None or not this <= self.this
+        self.states.changed |= not this <= self.this
         self.this |= this
-        if self.entry is None:
-            self.entry = state
-        else:
-            self.changed |= self.entry.join(state)
-
-    def ends(self, state: State | None) -> None:
-        if state is None:
-            return
-        self.changed |= self.exit is None
-        if self.exit is None:
-            self.exit = state
-        else:
-            self.changed |= self.exit.join(state)
-
-
-@dataclass(slots=True)
-class Reentered:
-    """What code that is not seen may call while a function runs that it has called: the functions, and what they may be
-    given; the states in which one of them may begin there, joined, and those in which it ends. How deep that is, and
-    which of them are around it, is not told apart.
-    """
-
-    functions: dict[int, ir.Function] = field(default_factory=dict)
-    library: set[str] = field(default_factory=set)
-    values: Values = mem.NOTHING
-    entry: State | None = None
-    exit: State | None = None
-    changed: bool = False
-
-    def begins(self, functions: Iterable[ir.Function], library: Iterable[str], values: Values, state: State) -> None:
-        known = len(self.functions), len(self.library), self.values
-        self.functions.update((id(function), function) for function in functions)
-        self.library.update(library)
-        self.values |= values
-        self.changed |= known != (len(self.functions), len(self.library), self.values)
-        if self.entry is None:
-            self.entry, self.changed = state.copy(), True
-        else:
-            self.changed |= self.entry.join(state)
-
-    def ends(self, state: State) -> None:
-        if self.exit is None:
-            self.exit, self.changed = state.copy(), True
-        else:
-            self.changed |= self.exit.join(state)
+        self.states.begins(state)
 
 
 class Calls(Operations):
@@ -146,15 +99,13 @@ class Calls(Operations):
         super().__init__(program, tables, overlay, per_thread)
         self._callers_work: Operation | None = None
         self._looked_at: dict[int, int] = {}  # by a function (its `id`): how many objects `_made_again` has looked at
-        self._reentered: Reentered | None = None  # while functions run that unseen code has called
         self._recursions: dict[int, Recursion] = {}  # by the function (its `id`)
         self._overloads: list[frozenset[int]] = []  # what each call around here may reach, as functions (their `id`)
         self.uncertain: set[int] = set()  # calls (by `id`) that may reach methods which are not seen as well
         self._at_the_end: dict[int, ir.Function] = {}  # deleters and guards, by their `id`
         self._held_at_the_end: Values = mem.NOTHING
-        self._unwritten_calls: dict[tuple[str, tuple[ir.Expr, ...], ir.Span], ir.Call] = {}
-        self._closed_under: dict[tuple[tuple[int, ...], tuple[str, ...], Values], State] = {}
-        """Where functions that were given these values have left nothing new, see `run_in_any_order`."""
+        self._unwritten_calls = UnwrittenCalls()
+        self._any_order = AnyOrder(self, self._unwritten_calls, self._comes_back)
 
     def _of_its_class(self, call: ir.Call, receiver: ir.Expr, state: State) -> list[tuple[ir.Function, Values]]:
         """The methods of these names, of the classes that an object may be of. One that comes from outside may be of
@@ -763,6 +714,7 @@ class Calls(Operations):
         args = self._argument_values(call, function, state)
         here = f"{self.frame.name}/{call.span.path}:{call.span.start}{''.join(self.family)}"
         active = known or Recursion(f"{here} and so on")
+        states = active.states
         variables = state.env.variables_of(active.name)
         start = state.copy()
         start.env.forget_calls([active.name])
@@ -776,19 +728,19 @@ class Calls(Operations):
             self._recursions[id(function)] = active
             self.loops += 1
             self.recursions += 1
-            while active.changed:
-                active.changed = False
-                assert active.entry is not None
-                entry = active.entry.copy()
+            while states.changed:
+                states.changed = False
+                assert states.entry is not None
+                entry = states.entry.copy()
                 given = [entry.env.read((("local", active.name, param.name), ())) for param in function.params]
                 end, _ = self.inline(function, given, active.name, active.this, entry)
-                active.ends(end)
+                states.ends(end)
             self.loops -= 1
             self.recursions -= 1
             del self._recursions[id(function)]
-        if active.exit is None:
+        if states.exit is None:
             return None
-        out = active.exit.copy()
+        out = states.exit.copy()
         if known is not None:
             out.env.give_back(active.name, variables)
         self.result(call, mem.NOTHING, out)
@@ -938,7 +890,7 @@ class Calls(Operations):
     def through_pointer(self, stmt: ir.Unknown, state: State) -> State | None:
         """A call of a function in a variable, where it is known which functions that may be; None where it is not."""
         values, args = self.values(state, stmt.parts[0]), stmt.parts[1:]
-        library = self._of_libraries(values)
+        library = self.of_libraries(values)
         found = self._functions_in(values - library, len(args))
         if not found and args and not library:
             found, args = self._methods_in(values, args[0], len(args) - 1, state), args[1:]
@@ -946,13 +898,13 @@ class Calls(Operations):
             return None
         out: State | None = None
         for name in sorted(one.name for one in library):
-            out = joined(out, self.call(self._unwritten_call(name, args, stmt.span), state.copy(), In.BOTH))
+            out = joined(out, self.call(self._unwritten_calls.of(name, args, stmt.span), state.copy(), In.BOTH))
         if found:
-            call = self._unwritten_call(found[0][0].name, args, stmt.span)
+            call = self._unwritten_calls.of(found[0][0].name, args, stmt.span)
             out = joined(out, self.function_call(call, found, state))
         return out
 
-    def _of_libraries(self, values: Values) -> frozenset[mem.Function]:
+    def of_libraries(self, values: Values) -> frozenset[mem.Function]:
         """The functions of libraries that are among values, and do more than compute."""
         return frozenset(v for v in values if isinstance(v, mem.Function) and self._is_of_library(v.name, v.path))
 
@@ -983,7 +935,7 @@ class Calls(Operations):
         calm = self.passes_over(state)
         named = (f for v in functions for f in self.program.resolve(v.name, 0, v.path))
         found = [f for f in named if not (calm and self.slicer.is_inert(f))]
-        library = self._of_libraries(frozenset(functions)) if not self.in_python else ()
+        library = self.of_libraries(frozenset(functions)) if not self.in_python else ()
         if not found and not library:
             return state, mem.NOTHING
         name = f"{self.frame.name}/{call.span.path}:{call.span.start}{''.join(self.family)}"
@@ -1017,7 +969,7 @@ class Calls(Operations):
             this = mem.UNKNOWN | objects if function.cls is not None else mem.UNKNOWN
             if lazy and self.reach.works_on_device(function):
                 self.control(f"`{call.callee}` calls a function later", call.span, state)
-            for _ in range(MAX_CALLBACKS):
+            for _ in range(MAX_ROUNDS):
                 after, returned = self.inline(function, params, f"{name}@{function.span.start}", this, state.copy())
                 results = results.union(returned, *self.returned_inside.values())
                 if lazy:
@@ -1029,111 +981,9 @@ class Calls(Operations):
         self.loops -= 1
         return state, results
 
-    def _unwritten_call(self, name: str, args: tuple[ir.Expr, ...], span: ir.Span) -> ir.Call:
-        """The call that no text writes, where a value is called that leads to this function: the same one each time,
-        as what a call leaves is known by it.
-        """
-        if (made := self._unwritten_calls.get((name, args, span))) is None:
-            site = ir.Site(span, "", "", ";", blocked="a call through a function pointer")
-            made = ir.Call(name, args, span, ir.Span(span.path, 0, 0), span.end, site)
-            self._unwritten_calls[name, args, span] = made
-        return made
-
     def run_in_any_order(self, functions: Iterable[ir.Function], values: Values, span: ir.Span, state: State) -> None:
-        """Functions may run here, each given any of these values, as often as somebody likes, or not at all: of these
-        those that leave no work, and change which object is meant behind them, and those of libraries that are among
-        the values.
-        """
-        running = {id(frame.function) for frame in self.frames}
-        able = [f for f in functions if self._may_change_values(f) and id(f) not in running]
-        library = [] if self.in_python else sorted({one.name for one in self._of_libraries(values)})
-        if not able and not library:
-            return
-        seen = self._closed_under.get(key := (tuple(map(id, able)), tuple(library), values))
-        if seen is not None and seen.is_as(state, self._within_reach_of(able, values, state)):
-            return  # they have run from here already, and left what is here
-        for function in able:
-            if not self.reach.works_on_device(function):
-                self._comes_back(function, mem.UNKNOWN | values, state)
-        able = [f for f in able if self.reach.works_on_device(f) and not self.reach.leaves_work(f)]
-        values = mem.UNKNOWN | frozenset(v for v in values if not isinstance(v, mem.Function))
-        if self._reentered is not None:
-            self._reenters(self._reentered, able, library, values, state)
-            return
-        inside = self._reentered = Reentered()
-        for _ in range(MAX_CALLBACKS):
-            inside.changed = False
-            given = {id(f): f for f in (*able, *inside.functions.values())}.values()  # some were given away by others
-            among = {*library, *inside.library}
-            changed = self._each_runs(given, among, values | inside.values, span, state)
-            if inside.entry is not None:
-                begun = tuple(inside.functions.values())
-                self._each_runs(begun, inside.library, inside.values, span, inside.entry, inside)
-            if not changed and not inside.changed:
-                self._closed_under[key] = state.copy()
-                break
-        else:
-            self.control("functions run in any order", span, state)
-        self._reentered = None
-
-    def _reenters(
-        self, inside: Reentered, able: list[ir.Function], library: list[str], values: Values, state: State
-    ) -> None:
-        """Functions may run in any order while one of such functions runs."""
-        self.step(1 + sum(1 for _ in state.env) // _ROOTS_OF_A_STEP)
-        inside.begins(able, library, values, state)
-        if inside.exit is not None:
-            end = inside.exit.copy()
-            end.env.keep_variables(state.env, self._within_reach_of(inside.functions.values(), inside.values, state))
-            state.join(end)
-
-    def _each_runs(
-        self,
-        functions: Iterable[ir.Function],
-        library: Iterable[str],
-        values: Values,
-        span: ir.Span,
-        state: State,
-        inside: Reentered | None = None,
-    ) -> bool:
-        """Each of these functions runs from a state, or none. `inside` of another one the calls are others. Returns
-        whether that has changed the state.
-        """
-        place = ir.Var(f"{ANY_ELEMENT}{span.start}")
-        mark = "@" if inside is None else "@@"
-        changed = False
-        for function in functions:
-            name = f"{self.frame.name}/{span.path}:{span.start}{mark}{function.span.start}{''.join(self.family)}"
-            after, _ = self.inline(function, [values] * len(function.params), name, values, state.copy())
-            changed |= self._has_run(after, state, inside)
-        for one in sorted(library):
-            before = state.copy()
-            before.env.write([(self.root(place.name), ())], values)
-            api = self.tables.any_form(one)
-            call = self._unwritten_call(one, (place,) * len(api.roles if api is not None else ()), span)
-            changed |= self._has_run(self.call(call, before, In.BOTH), state, inside)
-        return changed
-
-    @staticmethod
-    def _has_run(after: State | None, state: State, inside: Reentered | None) -> bool:
-        if after is None:
-            return False
-        if inside is not None:
-            inside.ends(after)
-        return state.join(after)
-
-    def _within_reach_of(self, functions: Iterable[ir.Function], values: Values, state: State) -> set[mem.Root] | None:
-        """The local variables that functions may read or change which are given these values, or find them where all
-        may look; None for any.
-        """
-        if any(ir.LAMBDA in function.name for function in functions):
-            return None
-        shared = (held for root, inner in state.env if root[0] != "local" for held in inner.values())
-        reached = self.reachable(state, values.union(*shared))
-        return {v.cell[0] for v in reached if isinstance(v, mem.Ref) and v.cell[0][0] == "local"}
-
-    def _may_change_values(self, function: ir.Function) -> bool:
-        return self.slicer.stores(function) or self.reach.leads_elsewhere(function)
+        library = () if self.in_python else self.of_libraries(values)
+        self._any_order.run(functions, values, library, span, state)
 
     def _copies_given(self, call: ir.Call, function: ir.Function, state: State) -> Iterator[tuple[int, Values]]:
         """The parameters of a function that a thread runs which are pointers, and get copies of pointers that the call
@@ -1166,7 +1016,7 @@ class Calls(Operations):
         if arity:  # the first argument may be the object of a method
             rest = (f for name, path in names for f in self.program.resolve(name, arity - 1, path))
             found += [f for f in rest if f.cls is not None and len(f.params) == arity - 1]
-        acting = (f for f in found if self.reach.leaves_work(f) or self._may_change_values(f))
+        acting = (f for f in found if self.reach.leaves_work(f) or may_change_values(f, self.slicer, self.reach))
         return [f for f in acting if not ir.begun_by_macro(f.cls)]
 
     # -- code that is not seen -----------------------------------------------------------------------------------------
@@ -1436,7 +1286,7 @@ class Calls(Operations):
                     words.update(_WORD.findall(self.type_of(part)))
         names = {v.name for v in values if isinstance(v, mem.Function)} | words | {_REGISTERED}
         found: Values = frozenset(mem.Function(one, path) for name in names for one in able.get(last(name), ()))
-        found |= self._of_libraries(values)
+        found |= self.of_libraries(values)
         if found:
             found |= {v for v in values if isinstance(v, mem.Ref)}
         known = state.env.read(_HANDED_OUT)
@@ -1592,7 +1442,7 @@ def _of_use_elsewhere(program: Program, reach: Reach, slicer: Slicer) -> dict[st
     values = {last(name) for name, _ in program.functions_that_are_values()}
     for function in program.functions():
         named = function.cls is not None or ir.LAMBDA in function.name or last(function.name) in values
-        changes = named and (slicer.stores(function) or reach.leads_elsewhere(function))
+        changes = named and may_change_values(function, slicer, reach)
         acts = reach.leaves_work(function) or changes
         if acts and (ir.LAMBDA in function.name or reach.names_globals(function)):
             own = [] if function.cls is None else [last(function.cls), *map(last, function.bases)]

@@ -163,6 +163,33 @@ def joined(a: State | None, b: State | None) -> State | None:
 
 
 @dataclass(slots=True)
+class Activations:
+    """The states in which activations of some functions begin, joined, and those in which they end; and whether that
+    has changed.
+    """
+
+    entry: State | None = None
+    exit: State | None = None
+    changed: bool = False
+
+    def begins(self, state: State) -> None:
+        """One of them begins in this state."""
+        if self.entry is None:
+            self.entry, self.changed = state.copy(), True
+        else:
+            self.changed |= self.entry.join(state)
+
+    def ends(self, state: State | None) -> None:
+        """One of them ends in this state, or not at all."""
+        if state is None:
+            return
+        if self.exit is None:
+            self.exit, self.changed = state.copy(), True
+        else:
+            self.changed |= self.exit.join(state)
+
+
+@dataclass(slots=True)
 class Catching:
     """A `try` whose body runs: in which call (by its depth), how much of `Engine.unwinding` and how many blocks are
     around it, what has reached its handlers, and which variables that has ended: by call, and by name.

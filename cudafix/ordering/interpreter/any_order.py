@@ -95,7 +95,7 @@ class AnyOrder:
         engine, reach = self._engine, self._engine.reach
         running = {id(frame.function) for frame in engine.frames}
         changing = (f for f in functions if may_change_values(f, engine.slicer, reach))
-        able = [f for f in changing if id(f) not in running]
+        able = sorted((f for f in changing if id(f) not in running), key=lambda f: f.span)
         library = sorted({one.name for one in of_libraries})
         if not able and not library:
             return

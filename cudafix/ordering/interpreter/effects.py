@@ -1133,7 +1133,10 @@ class Effects(Allocations):
         self._give_away(values, state)
         if api.why is None or "thread" not in api.why:
             self._may_be_pinned(call.given, values, state)
-        works = self.hands_out(values, call.given, call, state) or api.works_elsewhere or api.unset is not None
+        # a function of C names no class: it calls what it is given, and no methods (C++17, 10.5 [dcl.link])
+        of_c = call.receiver is None and "::" not in call.callee and not call.template_args
+        works = self.hands_out(values, () if of_c else call.given, call, state)
+        works = works or api.works_elsewhere or api.unset is not None
         within = Within(works=True) if works else None
         threads = api.why is not None and "thread" in api.why
         name = "foreign_pointer" if call.callee.startswith("ctypes.") else "external_library"

@@ -440,7 +440,8 @@ def _named_in(listed: Node, text: bytes) -> frozenset[str]:
 def _body_of_macro(found: Declarations, body: Node, text: bytes, namespace: str) -> None:
     """A block at namespace scope: the body of a function that a macro in front of it begins, `TEST_CASE("f") { … }`."""
     before = body.prev_named_sibling
-    call = before.named_children[0] if before is not None and before.type == "expression_statement" else None
+    stated = before.named_children if before is not None and before.type == "expression_statement" else ()
+    call = stated[0] if stated else None  # nothing is in an empty statement: `; {`
     name = call.child_by_field_name("function") if call is not None and call.type == "call_expression" else None
     if call is None or name is None or text[call.end_byte : body.start_byte].strip():
         return

@@ -530,7 +530,10 @@ class Calls(Initializers):
                 self.made_of_unseen(node, self.raw(function), values)
             if name.removeprefix("std::") in COMPARING:
                 self.compared(node, values)
-            if name.removeprefix("std::") == "make_pair" and (pair := self._pair_of(node, function, values)) is not None:
+            if (
+                name.removeprefix("std::") == "make_pair"
+                and (pair := self._pair_of(node, function, values)) is not None
+            ):
                 return pair
             one = self._one_of(node, name, arguments, values)
             if not name.startswith("std::") and any(is_pointer(self.type_of(value)) for value in values):
@@ -1182,7 +1185,9 @@ class Calls(Initializers):
         may be an object, which is copied, or made of what is given.
         """
         given = ["void (*)()" if isinstance(value, FuncRef) else self.type_of(value) for value in values]
-        given = ["int" if isinstance(v, Const) and v.text.isdecimal() else k for v, k in zip(values, given, strict=True)]
+        given = [
+            "int" if isinstance(v, Const) and v.text.isdecimal() else k for v, k in zip(values, given, strict=True)
+        ]
         kinds = ir.template_arguments(self.raw(function)) or given
         if len(values) != 2 or len(kinds) != 2:
             return None

@@ -890,6 +890,8 @@ class Calls(Operations):
     def through_pointer(self, stmt: ir.Unknown, state: State) -> State | None:
         """A call of a function in a variable, where it is known which functions that may be; None where it is not."""
         values, args = self.values(state, stmt.parts[0]), stmt.parts[1:]
+        if values == {mem.ZERO}:  # no program calls what leads to no function (C++17, 8.2.2 [expr.call] 1)
+            return state
         library = self.of_libraries(values)
         found = self._functions_in(values - library, len(args))
         if not found and args and not library:

@@ -530,6 +530,11 @@ class Calls(Initializers):
                 self.made_of_unseen(node, self.raw(function), values)
             if name.removeprefix("std::") in COMPARING:
                 self.compared(node, values)
+            if (
+                name.removeprefix("std::") == "make_pair"
+                and (pair := self._pair_of(node, function, values)) is not None
+            ):
+                return pair
             one = self._one_of(node, name, arguments, values)
             if not name.startswith("std::") and any(is_pointer(self.type_of(value)) for value in values):
                 back = self.emit_call(node, function, name, values, spans, None, None if one else target, used)
@@ -909,6 +914,8 @@ class Calls(Initializers):
         if name in self.file.macros:
             self.unwritten.add("")  # it stands for any method
         kind = self.type_of(receiver)
+        if ir.member_of_pair(kind, name) is not None:  # a data member that can be called
+            return self._called_object(node, function, arguments, Field(receiver, name), target, used)
         cls = self.file.index.class_of(kind) if kind else None
         if cls is not None and cls.deleter:
             values, _ = self.arguments(arguments)
@@ -1172,6 +1179,27 @@ class Calls(Initializers):
         """Whether a method of an object of this type, which is no class that is seen, may be one of the program's."""
         index = self.file.index
         return any(map(self._is_open, index.meanings(kind))) if kind else index.is_member(method)
+
+    def _pair_of(self, node: Node, function: Node, values: tuple[Expr, ...]) -> Expr | None:
+        """What `make_pair(a, b)` returns, an object that holds these two (C++17, 23.4.3 [pairs.spec] 8); None where one
+        may be an object, which is copied, or made of what is given.
+        """
+        given = ["void (*)()" if isinstance(value, FuncRef) else self.type_of(value) for value in values]
+        given = [
+            "int" if isinstance(v, Const) and v.text.isdecimal() else k for v, k in zip(values, given, strict=True)
+        ]
+        kinds = ir.template_arguments(self.raw(function)) or given
+        if len(values) != 2 or len(kinds) != 2:
+            return None
+        if any(self.file.index.class_of(kind) or self.is_unseen(kind) for kind in (*kinds, *given) if kind):
+            return None
+        for value, kind in zip(values, given, strict=True):
+            if not kind and not isinstance(value, Const | Addr) and self.may_lead(value):
+                return None
+        made = self.temporary(f"std::pair<{', '.join(kinds)}>" if all(kinds) else "")
+        for name, value in zip(("first", "second"), values, strict=True):
+            self.emit(ir.Assign(Field(made, name), value, self.span(node)))
+        return made
 
     def _is_to_member(self, node: Node) -> bool:
         """Whether it is `o.*m`."""

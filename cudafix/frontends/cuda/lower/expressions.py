@@ -1397,7 +1397,8 @@ class Expressions:
             if made is not value and made != place:
                 self.store(place, made, node)
         self.leaves_unwritten(kind, value if right.type != "initializer_list" else Var(""))
-        self.through_reference(place, node)
+        if not is_floating(self.written_type(right)):  # a floating number leads nowhere, whatever it was made of
+            self.through_reference(place, node)
         return place
 
     def through_reference(self, place: Expr, node: Node) -> None:

@@ -1030,6 +1030,8 @@ def _changed(function: ir.Function) -> list[Expr]:
 def is_written(variable: ir.GlobalVar, value: Node, text: str) -> bool:
     """Whether this is what a variable is initialized with, and not its declarator: `text` is what it says."""
     is_name = value.type == "identifier" and text == variable.name.rpartition("::")[2]
+    if value.type == "qualified_identifier" and value.parent is not None:  # `Net b::n;`
+        is_name = value in value.parent.children_by_field_name("declarator")
     return not (is_name or value.type.endswith("declarator"))
 
 

@@ -391,6 +391,7 @@ def index(
                 found.names.renames(namespace, *renamed, node.start_byte)
         elif kind == "enum_specifier":
             body = node.child_by_field_name("body")
+            found.enumerations |= _names_of_enumeration(node, text)
             for child in body.named_children if body is not None else ():
                 if child.type == "enumerator":
                     at = Span(path, child.start_byte, child.end_byte)
@@ -413,6 +414,14 @@ def index(
         cls.fields = {name: found.written_out(kind, cls.name) for name, kind in cls.fields.items()}
         cls.statics = {name: found.written_out(kind, cls.name) for name, kind in cls.statics.items()}
     return found
+
+
+def _names_of_enumeration(node: Node, text: bytes) -> set[str]:
+    """The names of an enumeration: its own, and those of a `typedef` around it."""
+    outer = node.parent if node.parent is not None and node.parent.type == "type_definition" else None
+    names = [node.child_by_field_name("name")]
+    names += outer.children_by_field_name("declarator") if outer is not None else []
+    return {text_of(one, text) for one in names if one is not None and one.type == "type_identifier"}
 
 
 def _is_scope(node: Node) -> bool:
@@ -440,7 +449,8 @@ def _named_in(listed: Node, text: bytes) -> frozenset[str]:
 def _body_of_macro(found: Declarations, body: Node, text: bytes, namespace: str) -> None:
     """A block at namespace scope: the body of a function that a macro in front of it begins, `TEST_CASE("f") { … }`."""
     before = body.prev_named_sibling
-    call = before.named_children[0] if before is not None and before.type == "expression_statement" else None
+    stated = before.named_children if before is not None and before.type == "expression_statement" else ()
+    call = stated[0] if stated else None  # nothing is in an empty statement: `; {`
     name = call.child_by_field_name("function") if call is not None and call.type == "call_expression" else None
     if call is None or name is None or text[call.end_byte : body.start_byte].strip():
         return

@@ -17,6 +17,7 @@ from cudafix.ordering.facts.alone import Alone
 from cudafix.ordering.facts.any_time import AnyTime
 from cudafix.ordering.facts.classes import Classes
 from cudafix.ordering.facts.clients import ELEMENT, OBJECT, assumption, is_client, is_meant
+from cudafix.ordering.facts.conversions import Conversions
 from cudafix.ordering.facts.getters import KEEPS_ONE
 from cudafix.ordering.facts.given_classes import given_classes
 from cudafix.ordering.facts.paths import array_of
@@ -39,13 +40,6 @@ _POINTER = re.compile(r"\*(?:\s*\b(?:const|volatile|__restrict__))*\s*$")
 _CALLS_WHAT_IS_HELD = frozenset(("visit", "apply"))
 MAX_PARTS = 12  # of a part of a part of a variable, in what calls itself
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_UNRELATED = {
-    "cudaStream_t": "stream",
-    "CUstream": "stream",
-    "cudaEvent_t": "event",
-    "CUevent": "event",
-}
-"""Handles that are never converted to each other. Numbers are often named by macros, of which there may be several."""
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class)\b|[\s&?]")
 
 
@@ -157,15 +151,13 @@ class Calls(Operations):
         return found
 
     def _is_viable(self, function: ir.Function, call: ir.Call) -> bool:
-        """Whether the types of the arguments, as far as they are known, can be converted to those of the parameters
-        (C++17, 16.3.2 [over.match.viable] 3): pointers to unrelated types cannot (7.11 [conv.ptr]), and streams and
-        events are such pointers.
-        """
-        for param, arg in zip(function.params, call.args, strict=False):
-            wanted, given = _UNRELATED.get(_plain_type(param.type)), self._type_of_argument(arg)
-            if wanted is not None and _UNRELATED.get(_plain_type(given), wanted) != wanted:
-                return False
-        return True
+        """Whether the arguments, as far as their types are known, may be given for the parameters."""
+        conversions = Conversions.of(self.program, self.classes)
+        return all(
+            conversions.may_convert(self._type_of_argument(arg), param.type)
+            for param, arg in zip(function.params, call.args, strict=False)
+            if not isinstance(arg, ir.Const)
+        )
 
     def of_its_template(self, call: ir.Call) -> str:
         """The name of the function that `P::f()` means in this call of a template; "" where that is not known."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cudafix import ir
@@ -27,7 +27,7 @@ from cudafix.ordering.facts.slicing import Slicer, beside_the_library
 from cudafix.ordering.interpreter import memory as mem
 from cudafix.ordering.interpreter.any_order import MAX_ROUNDS, AnyOrder, UnwrittenCalls, may_change_values
 from cudafix.ordering.interpreter.engine import MAX_DEPTH, OutOfBudget
-from cudafix.ordering.interpreter.frames import ANY_ELEMENT, Activations, Frame, State, joined
+from cudafix.ordering.interpreter.frames import ANY_ELEMENT, NO_CLASSES, Activations, Frame, State, joined
 from cudafix.ordering.interpreter.machine import UNKNOWN_STREAM, Followed, leading_parts
 from cudafix.ordering.interpreter.memory import Values
 from cudafix.ordering.interpreter.operations import Operations
@@ -154,10 +154,17 @@ class Calls(Operations):
         """Whether the arguments, as far as their types are known, may be given for the parameters."""
         conversions = Conversions.of(self.program, self.classes)
         return all(
-            conversions.may_convert(self._type_of_argument(arg), param.type)
+            conversions.may_convert(self._given_for(self._type_of_argument(arg)), param.type)
             for param, arg in zip(function.params, call.args, strict=False)
             if not isinstance(arg, ir.Const)
         )
+
+    def _classes_given(self, call: ir.Call, function: ir.Function) -> Mapping[str, str]:
+        if not function.templates and not function.class_templates:
+            return NO_CLASSES
+        receiver = self.type_of(call.receiver) if call.receiver is not None else ""
+        kinds = [self._type_of_argument(arg) if isinstance(arg, ir.Var) else "" for arg in call.args]
+        return given_classes(self.program, call, self.frame.function, self.frame.classes, function, receiver, kinds)
 
     def of_its_template(self, call: ir.Call) -> str:
         """The name of the function that `P::f()` means in this call of a template; "" where that is not known."""
@@ -165,6 +172,11 @@ class Calls(Operations):
             return ""
         meant = f"{self.frame.classes[call.scope]}::{ir.names_of(call.callee)[0]}"
         return meant if self.program.resolve(meant, len(call.args), call.span.path) else ""
+
+    def _given_for(self, kind: str) -> str:
+        """A type, with the class for which its name stands if that is a parameter of the template which runs."""
+        name = _WORD.search(kind.removeprefix("const "))
+        return kind.replace(name[0], self.frame.classes.get(name[0], name[0]), 1) if name is not None else kind
 
     def _named_by(self, call: ir.Call, state: State) -> Api | list[tuple[ir.Function, Values]]:
         """What a call may reach by the name that it has."""
@@ -182,7 +194,7 @@ class Calls(Operations):
         if call.receiver is not None and ir.is_held(call.callee):
             return self._held_in(call.receiver, arity, state)
         if call.receiver is not None:
-            kind = self.type_of(call.receiver)
+            kind = self._given_for(self.type_of(call.receiver))
             this = frozenset(mem.reference(c) for c in self.cells(state, call.receiver)) or mem.UNKNOWN
             pointed = self.values(state, call.receiver)
             if name == "operator()" and any(isinstance(v, mem.Function) for v in pointed):
@@ -535,7 +547,7 @@ class Calls(Operations):
             start = state.copy() if len(found) > 1 else state
             self._hand_over(call, function, name + "@" * (len(found) > 1) + function.name * (len(found) > 1), start)
             frame_name = name if len(found) == 1 else f"{name}@{function.span.start}"
-            classes = given_classes(self.program, call, self.frame.function, self.frame.classes, function)
+            classes = self._classes_given(call, function)
             end, returned = self.inline(function, args, frame_name, this, start, call.args, classes)
             if end is not None:
                 self.held_by(function.cls, this, call.span, end)

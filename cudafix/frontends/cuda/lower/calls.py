@@ -151,9 +151,11 @@ class Calls(Initializers):
                 return None
             passes = macro.passes or 0
             return (values[passes], macro.looks) if passes < len(values) else None
-        if not sites.is_check_name(name) or is_standard(name.removeprefix("::").removeprefix("std::")):
-            return None
         body = self.file.hosts.get(name.rpartition("::")[2])
+        if not sites.is_check_name(name, body is not None) or is_standard(
+            name.removeprefix("::").removeprefix("std::")
+        ):
+            return None
         if body is not None and not sites.only_looks(body):
             return None
         first = values[0]

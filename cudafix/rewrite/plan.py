@@ -46,7 +46,11 @@ class Insertion:
         stmt, look = (at.loop, at.look) if isinstance(at, Beside) else (at, ir.Look.IGNORED)
 
         def call(name: str, *args: ir.Expr) -> ir.Call:
-            return inserted(name, args, stmt, look)
+            made = inserted(name, args, stmt, look)
+            if not isinstance(at, Beside) or not self.after:
+                return made
+            end = ir.Span(stmt.span.path, stmt.span.end, stmt.span.end)  # what it makes is not what is made in front
+            return replace(made, span=end, name_span=end)
 
         if self.does is Does.DEVICE_SYNC:
             return [call("cudaDeviceSynchronize")]

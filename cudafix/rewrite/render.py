@@ -218,6 +218,7 @@ class Rewriter:
             unit = statements.style_of(data).unit
             lines.setdefault(where, (site, []))[1].extend(_words(insertion, at, site, unit, writer))
             owners[where] |= needed_by
+        for insertion, needed_by in plan.insertions.items():  # behind what stands at the same place, as in the plan
             if insertion.event is not None:
                 for key, after, call in insertion.event.steps():
                     site = self._in_style(self._site(insertion.event.statements[key], self.files[key.path]))

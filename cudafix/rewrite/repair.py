@@ -27,7 +27,7 @@ from cudafix.ordering.interpreter.program import (
 )
 from cudafix.ordering.interpreter.state import Stream, StreamKind
 from cudafix.rewrite.groups import Group, Refused, only_read, stream_options
-from cudafix.rewrite.loops import Beside, Loops
+from cudafix.rewrite.loops import Beside, LoopEvent, Loops
 from cudafix.rewrite.naming import DEFAULT, spelled
 from cudafix.rewrite.own_events import OwnEvent, OwnEvents
 from cudafix.rewrite.plan import Does, Insertion, Plan
@@ -171,11 +171,12 @@ class Repair:
                     group.refused = self._because(found[0], "out_of_order", group)
         self._drop_idle_insertions()
         self._minimize()
-        if self._wait_without_others():
-            self._minimize()
-        self._wait_behind_loops()
-        if self._wait_in_front_of_loops():
-            self._minimize()
+        for simplify in (self._allocate_where_it_is_used, self._wait_without_others):
+            if simplify():
+                self._minimize()
+        for after in (True, False):
+            if self._wait_outside_of_loops(after):
+                self._minimize()
         self._make_events_once()
         self._bind()
         self._note_assumptions()
@@ -476,6 +477,28 @@ class Repair:
             if id(group) in served:
                 self._adopt(group)
 
+    def _allocate_where_it_is_used(self) -> bool:
+        """Allocate on a stream that would wait for the allocation, in place of that, where the proof holds with that.
+        Returns whether it does anywhere.
+        """
+        changed = False
+        for insertion in list(self.plan.insertions):
+            if insertion.does is not Does.WAIT or not insertion.after or insertion.event is not None:
+                continue
+            waiter, allocating = insertion.streams
+            proved = self.plan.insertions
+            sites = [(g, key) for g, key, _ in self._sites({insertion.anchor}) if g.streams[key] == allocating]
+            self.plan.insertions = {i: needed_by for i, needed_by in proved.items() if i != insertion}
+            for group, key in sites:
+                group.streams[key] = waiter
+            if not sites or self._ask():
+                self.plan.insertions = proved
+                for group, key in sites:
+                    group.streams[key] = allocating
+            else:
+                changed = True
+        return changed
+
     def _wait_without_others(self) -> bool:
         """Let the host wait for a stream itself in place of one that waits for that, where the proof holds with that.
         Returns whether it does anywhere.
@@ -490,19 +513,9 @@ class Repair:
                 changed |= self._becomes(insertion, replace(by_host, streams=(awaited,)))
         return changed
 
-    def _wait_behind_loops(self) -> None:
-        """Let the host wait once behind a loop for what it waits for in each round, where the proof holds with that."""
-        for insertion in list(self.plan.insertions):
-            if insertion.does is not Does.SYNC or insertion.event is not None:
-                continue
-            for place in self.loops.around(insertion.anchor):
-                known = self.loops.is_known_beside(insertion.streams[0].expr, place.loop)
-                if known and self._moves_beside(insertion, place, after=True):
-                    break
-
-    def _wait_in_front_of_loops(self) -> bool:
-        """Let what is waited for in each round of a loop be waited for once in front of it, where the proof holds with
-        that. Returns whether anything has moved.
+    def _wait_outside_of_loops(self, after: bool) -> bool:
+        """Let what is waited for in each round of a loop be waited for once, behind it or in front of it, where the
+        proof holds with that. Returns whether anything has moved.
         """
         moved = False
         for insertion in list(self.plan.insertions):
@@ -510,7 +523,7 @@ class Repair:
                 continue
             for place in self.loops.around(insertion.anchor):
                 known = all(self.loops.is_known_beside(stream.expr, place.loop) for stream in insertion.streams)
-                if known and self._moves_beside(insertion, place, after=False):
+                if known and self._moves_beside(insertion, place, after):
                     moved = True
                     break
         return moved
@@ -522,7 +535,9 @@ class Repair:
         return self._becomes(insertion, beside)
 
     def _make_events_once(self) -> None:
-        """Make the event of a wait in a loop once, in front of the loop, where the proof holds with that."""
+        """Make the event of a wait in a loop once, in front of the loop, where the proof holds with that; a wait behind
+        the loop shares it.
+        """
         for insertion in list(self.plan.insertions):
             at = self.plan.anchors[insertion.anchor]
             if insertion.does is not Does.WAIT or insertion.event is not None or isinstance(at, Beside):
@@ -534,6 +549,10 @@ class Repair:
                 event = self.loops.event(place.loop)
                 if event is not None and self._becomes(insertion, replace(insertion, event=event)):
                     break
+        made = {event.loop: event for event in self.plan.events() if isinstance(event, LoopEvent)}
+        for insertion in list(self.plan.insertions):
+            if insertion.does is Does.WAIT and insertion.after and insertion.event is None and insertion.anchor in made:
+                self._becomes(insertion, replace(insertion, event=made[insertion.anchor]))
 
     def _becomes(self, insertion: Insertion, other: Insertion) -> bool:
         """Put another insertion in the place of one; False, and nothing is changed, if the proof does not hold so."""

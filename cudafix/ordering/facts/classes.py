@@ -583,6 +583,12 @@ class Classes:
             stack += more
         return found
 
+    def whole_lineage(self, cls: str) -> set[str] | None:
+        """A class of the program and its bases, by last name component; None where one of them is not seen."""
+        found = self._lineage(last(_plain(cls)))
+        seen = all(self.is_class(one) for one in found) and found <= self._declared_bases.keys()
+        return found if seen else None
+
     @cached_property
     def _together(self) -> dict[str, frozenset[str]]:
         """The data members that may be in one object with one of this name."""

@@ -1081,11 +1081,13 @@ class Machine:
             found.device = "?"
         return found
 
-    def conflicts(self, lost: Bits, reads: Bits, writes: Bits) -> Iterator[Operation]:
+    def conflicts(self, lost: Bits, reads: Bits, writes: Bits, state: State) -> Iterator[Operation]:
         """The lost operations that touch the same memory, one of the two writing."""
         for number in numbers(lost):
             other = self.outcome.operations[number]
-            if self.wide(writes) & self.wide(other.reads | other.writes) or self.wide(reads) & self.wide(other.writes):
+            gone = sum(1 << n for n, used in state.used.items() if not used >> number & 1)
+            theirs, written = (other.reads | other.writes) & ~gone, other.writes & ~gone
+            if self.wide(writes) & self.wide(theirs) or self.wide(reads) & self.wide(written):
                 yield other
 
     def wide(self, bits: Bits) -> Bits:
@@ -1109,7 +1111,7 @@ class Machine:
             elif kind in (Wrong.OUTPUT, Wrong.EXIT):
                 found = [o for n in numbers(lost) if (o := self.outcome.operations[n]).prints]
             else:
-                found = self.conflicts(lost, reads, writes)
+                found = self.conflicts(lost, reads, writes, state)
             for op in found:
                 self.wrong(kind, op, point, via=tuple(op.via))
 

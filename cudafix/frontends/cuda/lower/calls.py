@@ -151,9 +151,11 @@ class Calls(Initializers):
                 return None
             passes = macro.passes or 0
             return (values[passes], macro.looks) if passes < len(values) else None
-        if not sites.is_check_name(name) or is_standard(name.removeprefix("::").removeprefix("std::")):
-            return None
         body = self.file.hosts.get(name.rpartition("::")[2])
+        if not sites.is_check_name(name, body is not None) or is_standard(
+            name.removeprefix("::").removeprefix("std::")
+        ):
+            return None
         if body is not None and not sites.only_looks(body):
             return None
         first = values[0]
@@ -780,11 +782,13 @@ class Calls(Initializers):
                 self.hands_on(node, value)
         span = self.span(node)
         name_span = self.span(name_node)
-        template_args = ""
+        template_args = class_args = ""
         if name_node.type in ("template_function", "template_method", "qualified_identifier"):
             at = name_node
             while at.type == "qualified_identifier" and (inner := at.child_by_field_name("name")) is not None:
-                at = inner
+                outer, at = at.child_by_field_name("scope"), inner
+                of_class = outer.child_by_field_name("arguments") if outer is not None else None
+                class_args = tidy(of_class, self.source.text)[1:-1].strip() if of_class is not None else ""
             written = at.child_by_field_name("arguments")
             if written is not None:
                 template_args = tidy(written, self.source.text)[1:-1].strip()
@@ -835,7 +839,19 @@ class Calls(Initializers):
                 self.lend(node, value)
         look = Look.CHECKED if used else Look.IGNORED
         call = ir.Call(
-            callee, values, span, name_span, span.end - 1, site, spans, receiver, result, look, template_args, scope
+            callee,
+            values,
+            span,
+            name_span,
+            span.end - 1,
+            site,
+            spans,
+            receiver,
+            result,
+            look,
+            template_args,
+            scope,
+            class_args,
         )
         either: ir.Stmt = call
         for given, places in self._of_other_lengths(callee, listed, values, spans):
@@ -1093,6 +1109,12 @@ class Calls(Initializers):
         self.emptied(node, place)
         if name != "emplace":
             return Opaque(())
+        return self.make_optional(node, place, values, spans, listed)
+
+    def make_optional(
+        self, node: Node, place: Var, values: tuple[Expr, ...], spans: tuple[Span, ...], listed: bool = False
+    ) -> Expr:
+        """A local optional object that holds nothing makes what it holds, of these values ([optional.assign])."""
         held = self.optional[place.name]
         if listed or any(map(self._may_be_object, values)):
             self.file.handed_on.add((held.type.start_byte, held.type.end_byte))

@@ -34,6 +34,7 @@ from cudafix.frontends.cuda.parse.source import Parsed
 from cudafix.frontends.cuda.preprocess.directives import scan
 from cudafix.frontends.cuda.preprocess.macros import Macro
 from cudafix.frontends.cuda.sema import owners, sites
+from cudafix.frontends.cuda.sema.comparisons import calls_functions
 from cudafix.frontends.cuda.sema.declarations import DEFAULTED_DESTRUCTOR, Class, Declarations, Definition
 from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT
 from cudafix.frontends.cuda.sema.indexing import index, names_of_numbers
@@ -321,12 +322,15 @@ def _given_to_templates(
     """The classes that a file gives templates, in macros and their arguments too (see `template_arguments`), but for
     the types of containers that are `owned`: of these, all that is made and ended is lowered.
     """
-    if not found.classes and (found.visible is None or not found.visible.classes):
-        return frozenset(), frozenset()
     text, *others = _with_macros(parsed)
+    called = calls_functions([text, *others], lambda name: found.class_of(name) is not None)
+    functions = frozenset((ir.FUNCTIONS,) if called else ())
+    if not found.classes and (found.visible is None or not found.visible.classes):
+        return functions, frozenset()
     for start, end in owned:
         text = text[:start] + b" " * (end - start) + text[end:]
-    return found.template_arguments([text, *others])
+    made, ended = found.template_arguments([text, *others])
+    return made | functions, ended
 
 
 def _referred_to(root: Node, found: Declarations, text: bytes) -> Iterator[tuple[int, int]]:

@@ -610,13 +610,16 @@ def _unions_around(node: Node, declarator: Node) -> dict[int, int]:
 
 
 def _is_object(found: Declarations, one: Declared, text: bytes) -> bool:
-    """Whether `T x(f);` makes an object of functions and variables of this file, though it reads as a function."""
+    """Whether `T x(f);` makes an object of functions and variables, though it reads as a function."""
     given = one.parameters.named_children if one.parameters is not None else []
     names = {text_of(child, text) for child in given if child.named_child_count == 1}
     if not names or any(found.names_type(name) or found.class_of(name) is not None for name in names):
         return False
     known = {function.name.rpartition("::")[2] for function in found.functions}
-    return all(name in known or f"::{name}" in found.globals for name in names)
+    return all(
+        name in known or f"::{name}" in found.globals or found.is_declared_function(name.rpartition("::")[2])
+        for name in names
+    )
 
 
 def _defaulted(found: Declarations, cls: Class | None, namespace: str, one: Declared, text: bytes) -> bool:

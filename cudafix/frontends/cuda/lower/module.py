@@ -66,7 +66,8 @@ def declarations(parsed: Parsed, visible: Declarations | None = None) -> Declara
         for name, listed in changes.items()
         if any(macro is not None and macro.names_instead != ("",) for _, macro in listed)
     }
-    found = index(parsed.tree.root_node, parsed.text, parsed.path, qualifiers, visible, numbers, types, names)
+    acting = _acting(parsed)
+    found = index(parsed.tree.root_node, parsed.text, parsed.path, qualifiers, visible, numbers, types, names, acting)
     found.spelled.update(spelled)
     for name, body in named.items():
         if found.class_of(body.decode()) is not None:
@@ -74,6 +75,19 @@ def declarations(parsed: Parsed, visible: Declarations | None = None) -> Declara
     found.macros = frozenset(name for name, macro in parsed.macros.items() if macro.params is None) - named.keys()
     _find_rows(found, parsed)
     return found
+
+
+def _acting(parsed: Parsed) -> frozenset[str]:
+    """The macros without parameters that stand for more than numbers and names of constants, or for such a macro."""
+    bodies = {
+        name: {word.decode("utf-8", "replace") for word in _WORDS.findall(macro.body)}
+        for name, macro in parsed.macros.items()
+        if macro.params is None
+    }
+    acting = {name for name, words in bodies.items() if any(w[:1].isalpha() and not w.isupper() for w in words)}
+    while more := {name for name, words in bodies.items() if name not in acting and not words.isdisjoint(acting)}:
+        acting |= more
+    return frozenset(acting)
 
 
 def _find_rows(found: Declarations, parsed: Parsed) -> None:
@@ -652,6 +666,7 @@ def _initializing(
             elif value.type == "argument_list" and not holds_address(value):
                 lowering.arguments(value)
             elif (value.type not in _QUIET or (value.type == "identifier" and written)) and acts(value):
+                lowering.types[variable.name] = variable.type
                 lowering.assign(ir.Var(variable.name), value, value)
             elif not (value.type.endswith("declarator") or _is_misread(value)) and holds_address(value):
                 lowering.start_global(variable, value)

@@ -260,6 +260,7 @@ def index(
     numbers: dict[str, str],
     spelled: Mapping[str, str],
     renames: Mapping[str, Sequence[tuple[int, tuple[str, ...]]]],
+    acting: frozenset[str] = frozenset(),
 ) -> Declarations:
     """Walk a translation unit, down to function bodies. `qualifiers` are those that a mask hid, by offset, `numbers`
     the other names of plain numbers, `spelled` the macros that may name a type, `renames` those that stand for a name:
@@ -274,6 +275,7 @@ def index(
         given=frozenset(_function_parameters(text)),
         stand_for={**other_names(text), **{name: (kind,) for name, kind in spelled.items()}},
         renames=renames,
+        acting=acting,
     )
     found.gives_references = gives_references(text, found.references.may_be)
     for new, kind, other_kind, other_new in _ALIASES.findall(text):

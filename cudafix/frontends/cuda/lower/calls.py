@@ -473,6 +473,7 @@ class Calls(Initializers):
         if name in _ADVANCES and arguments is not None and arguments.named_child_count > 1:
             at = [child for child in arguments.named_children if child.type != "comment"]
             moved, count = self.lvalue(at[0]), self.value(at[1])
+            self.hands_over(node, name, (moved,))  # by its operators
             self.store(moved, self.moved(moved, opaque(count)), node)
             return Opaque(())
         if name == "std::invoke" and arguments is not None and arguments.named_child_count:
@@ -538,7 +539,8 @@ class Calls(Initializers):
             ):
                 return pair
             one = self._one_of(node, name, arguments, values)
-            if not name.startswith("std::") and any(is_pointer(self.type_of(value)) for value in values):
+            pointers = not name.startswith("std::") and any(is_pointer(self.type_of(value)) for value in values)
+            if pointers or self._is_given_comparison(name, arguments):
                 back = self.emit_call(node, function, name, values, spans, None, None if one else target, used)
                 return self._also(back, one)
             return one or opaque(*(part for value in values for part in self.held_by(value)))
@@ -633,6 +635,17 @@ class Calls(Initializers):
         made = self.temporary(kind)
         self.emit(ir.Assign(made, ir.Choice((*kept, *values)), self.span(node)))
         return made
+
+    @staticmethod
+    def _is_given_comparison(name: str, arguments: Node | None) -> bool:
+        """Whether a call of `std::max` or the like has more arguments than it compares: it calls those that follow
+        (C++17, 28.7.7 [alg.min.max], 28.7.8 [alg.clamp]).
+        """
+        if (found := _ONE_OF.fullmatch(name)) is None or arguments is None:
+            return False
+        nodes = [child for child in arguments.named_children if child.type != "comment"]
+        listed = bool(nodes) and nodes[0].type == "initializer_list"
+        return len(nodes) > (1 if listed else 3 if found[1] == "clamp" else 2)
 
     def _one_of(
         self, node: Node, name: str, arguments: Node | None, values: tuple[Expr, ...]

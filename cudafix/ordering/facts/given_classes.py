@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping
 
 from cudafix import ir
 from cudafix.ir.link import Program, last
-
-_NAME = re.compile(r"[A-Za-z_]\w*")
+from cudafix.ir.names import WORD
 
 
 def given_classes(
@@ -35,7 +33,7 @@ def _class_named(program: Program, written: str, caller: ir.Function) -> str:
     """
     found = program.kept("classes by name", lambda: _classes(program)).get(written, "")
     here = caller.name.partition(ir.LAMBDA)[0].rpartition("::")[0]
-    return found if _NAME.fullmatch(written) and caller.cls is None and found.rpartition("::")[0] == here else ""
+    return found if WORD.fullmatch(written) and caller.cls is None and found.rpartition("::")[0] == here else ""
 
 
 def _classes(program: Program) -> dict[str, str]:

@@ -28,7 +28,7 @@ from cudafix.frontends.cuda.preprocess.macros import Macro
 from cudafix.frontends.cuda.sema import sites
 from cudafix.frontends.cuda.sema.declarations import Class
 from cudafix.frontends.cuda.sema.lookup import Use
-from cudafix.frontends.cuda.sema.names import CASTS, NULLS, PASSES, PURE, STANDARD_STREAMS
+from cudafix.frontends.cuda.sema.names import CASTS, NULLS, PASSES, STANDARD_STREAMS
 from cudafix.frontends.cuda.sema.owners import Optional
 from cudafix.frontends.cuda.sema.second_names import is_memory_of_a_template
 from cudafix.frontends.cuda.sema.type_texts import is_pointer, plain_name, pointee
@@ -50,14 +50,13 @@ from cudafix.ir import (
     Stmt,
     Var,
 )
+from cudafix.ir.names import WORD
 from cudafix.models.constants import is_library_constant, is_variable_of_a_library
 from cudafix.models.number_types import is_address_number, is_floating, is_number
 
 _LONGEST_TEXT = 400
 MAX_DEPTH = 200
 MAX_ARROWS = 8  # `operator->`s that `->` goes through
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_CALLED = re.compile(r"([A-Za-z_][\w:]*)\s*\(")
 # words in the body of a macro that are no names: keywords of expressions and types
 _NO_NAMES = frozenset(
     "alignof bool char const const_cast decltype delete double dynamic_cast else false float for if int long new "
@@ -109,7 +108,6 @@ _ON_THE_DEVICE = re.compile(r"(?:thrust::)?device_(?:vector|ptr)\b")
 _VECTOR = re.compile(r"thrust::(?:device|host|universal)_vector\s*<\s*([^<>,]*?)\s*(?:,.*)?>")
 _CONTAINER = re.compile(r"(?:std::)?(?:vector|array)\s*<")
 _TEXT = re.compile(r"(?:std::)?(?:w|u8|u16|u32)?string(?:_view)?")
-# Views: what one is used for while it is a temporary object, happens in the statement that makes it.
 # what has objects of its template arguments in itself, and makes them of what it is given
 MAKES = re.compile(
     r"(?:(?:cuda::)?std::|thrust::)?(?:host_vector|vector|deque|(?:forward_)?list|array|(?:unordered_)?(?:multi)?(?:map|set)"
@@ -209,7 +207,7 @@ class Expressions:
     def as_pasted(self, text: str) -> str:
         """A text with the names that `##` makes."""
         names = self.source.pasted
-        return _WORD.sub(lambda word: names.get(word[0], word[0]), text) if names else text
+        return WORD.sub(lambda word: names.get(word[0], word[0]), text) if names else text
 
     def within(self, span: Span) -> Span:
         """The statement around a place, which something may be put in front of; the place itself outside of one."""
@@ -234,9 +232,9 @@ class Expressions:
         """Normalized text: macro arguments put in, white space only between words."""
         text = self.raw(node)
         if self.file.redefined:
-            text = _WORD.sub(lambda found: self._as_redefined(found.group(), node), text)
+            text = WORD.sub(lambda found: self._as_redefined(found.group(), node), text)
         if self.bindings:
-            text = _WORD.sub(self._argument_text, text)
+            text = WORD.sub(self._argument_text, text)
         return _TIGHT.sub("", _SPACE.sub(" ", text)).strip()
 
     def _as_redefined(self, word: str, node: Node) -> str:
@@ -381,7 +379,7 @@ class Expressions:
             text = texts.pop()
             if "<<<" in text:
                 names.add(ir.LAUNCHES)
-            fresh = set(_WORD.findall(text)) - names
+            fresh = set(WORD.findall(text)) - names
             names |= fresh
             for before, name in _CALLED.findall(text):
                 called["." * before.startswith((".", "->")) + "".join(re.findall(r"\w+|::", before)) + name] = None
@@ -399,7 +397,7 @@ class Expressions:
     def _is_macro(self, name: str) -> bool:
         """Whether a name is always that of a macro: in its own body it is that of something else."""
         macro = self.file.macros.get(name)
-        return macro is not None and name not in _WORD.findall(macro.body.decode("utf-8", "replace"))
+        return macro is not None and name not in WORD.findall(macro.body.decode("utf-8", "replace"))
 
     def unread(self, why: str, node: Node, parts: tuple[Expr, ...] = ()) -> Expr:
         """Unknown code of which not even the text is there: it may call any operator or method of the program."""
@@ -623,8 +621,8 @@ class Expressions:
         does more than compute.
         """
         body = macro.body.decode("utf-8", "replace")
-        words = set(_WORD.findall(body))
-        if macro.kind == "operates" and set(_CALLED.findall(body)) - PURE - self.file.macros.keys():
+        words = set(WORD.findall(body))
+        if macro.kind == "operates" and _CALLED.search(body) is not None:
             return True
         if any(self.local(word) is not None or self._global(word) is not None for word in words):
             return True
@@ -1770,9 +1768,7 @@ class Expressions:
         text = self.normal(node)
         if "(" in text and _CALL.search(text) is not None:
             return f"{text}@{self.span(node).start}"
-        marks = [
-            f"{word}#{self.versions[word]}" for word in sorted(set(_WORD.findall(text))) if self.versions.get(word)
-        ]
+        marks = [f"{word}#{self.versions[word]}" for word in sorted(set(WORD.findall(text))) if self.versions.get(word)]
         return " ".join([text, *marks])
 
     def marked(self, text: str, words: frozenset[str]) -> str:

@@ -317,6 +317,5 @@ def _implicit(file: File, source: Source, root: Node) -> list[ir.Function]:
 
 
 _ALLOCATION = re.compile(rb"\bcudaMalloc\s*\(")
-_WORDS = re.compile(rb"[A-Za-z_]\w*")
 _TYPE = re.compile(rb"[A-Za-z_][\w:]*(?:(?:\s+[A-Za-z_]\w*)+|\s*<[^;{}()]*>)?")
 _TEMPLATE_ARGUMENT = re.compile(rb"[<,]\s*&?\s*((?:\w+::)*[A-Za-z_]\w*)\s*(?=[,>])(?=[^;{}()]*>)")

@@ -47,13 +47,13 @@ from cudafix.ir import (
     Span,
     Var,
 )
+from cudafix.ir.names import WORD
 from cudafix.models.number_types import is_narrow, is_number
 
 _QUALIFIED = re.compile(r"^(?:(?:const|volatile|struct|class|typename)\s+)+|\s+(?:const|volatile)$")
 _OF_PACK = re.compile(r"(?!auto\b)[\w:]+\s*\.\.\.")
 _NUMBERED = re.compile(r"(?:(?:cuda::)?std::)?(?:array|span)\s*<")  # of a type, and a number
 _VIEW_OBJECT = re.compile(r"(?:cuda::)?std::(?:span|mdspan)")
-_NAME = re.compile(r"[A-Za-z_]\w*")
 _CONVERSION = re.compile(r"operator\s+(?!new\b|delete\b|co_await\b)\w")
 _BY_POSITION = re.compile(r"(?:const )?std::(?:vector|array|deque)\s*<")  # these compare no element to find one
 _COMPARISONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>"))
@@ -1533,7 +1533,7 @@ class Objects(Expressions):
             if count == "?":  # `delete[]` destroys as many as the `new` made
                 bounds = self.counts.get(base, f"0:?@{span.start}")
             else:
-                bounds = self.marked("0:" + count, frozenset(_NAME.findall(count)))
+                bounds = self.marked("0:" + count, frozenset(WORD.findall(count)))
                 self.counts[base] = bounds
             self.emit(ir.Loop((call,), self.within(span), index=index, range=bounds))
         else:

@@ -21,9 +21,10 @@ from cudafix.frontends.cuda.sema.declarators import declared
 from cudafix.frontends.cuda.sema.device_addresses import Const, keeps_addresses, made_numbers
 from cudafix.frontends.cuda.sema.indexing import base_type
 from cudafix.frontends.cuda.sema.names import CASTS
-from cudafix.frontends.cuda.sema.origins import LONG, NAMES_OF_CALLEES, OUTSIDE, WORD, Origins, Roots, holds_numbers
+from cudafix.frontends.cuda.sema.origins import LONG, NAMES_OF_CALLEES, OUTSIDE, Origins, Roots, holds_numbers
 from cudafix.frontends.cuda.sema.type_texts import is_pointer, plain_name
 from cudafix.ir.device_code import MANY
+from cudafix.ir.names import WORD_IN_BYTES
 from cudafix.models.api import Effect
 from cudafix.models.device import device
 from cudafix.models.number_types import is_address_number, is_number
@@ -103,7 +104,7 @@ def in_macros(words: Iterable[bytes], macros: Mapping[str, Macro]) -> list[str]:
         name = queue.pop()
         if name in macros and name not in found:
             found[name] = None
-            queue += [word.decode() for word in WORD.findall(macros[name].body)]
+            queue += [word.decode() for word in WORD_IN_BYTES.findall(macros[name].body)]
     return sorted(found)
 
 
@@ -151,7 +152,7 @@ def summary(
     kinds = {param.name: (param.type, param.by_reference) for param, _ in one.params}
     summary = Summary(tuple(param.name for param, _ in one.params), scope=one.cls or one.namespace)
     body = b"\n".join(text[part.start_byte : part.end_byte] for part in parts)
-    words = set(WORD.findall(body))
+    words = set(WORD_IN_BYTES.findall(body))
     used = in_macros(words, macros)
     written_out = b"\n".join([body, *(macros[name].body for name in used)])
     summary.prints = PRINTS.search(written_out) is not None or b"cout" in words
@@ -176,7 +177,7 @@ def summary(
     summary.reads |= {names[name] for name in passed if name.encode() in words and name}
     for name in used:
         macro = macros[name]
-        inner = set(WORD.findall(macro.body))
+        inner = set(WORD_IN_BYTES.findall(macro.body))
         summary.words.update(sys.intern(found.decode()) for found in inner - touched.keys())
         for found in inner & touched.keys():
             summary.globals_read |= set(touched[found])
@@ -303,7 +304,7 @@ def summary(
         summary.writes -= {names[name] for name in kept.of(parts)}
     if (bound := _initializers(one)) is not None and (OUTSIDE in summary.writes or summary.calls):
         # a reference may be bound there
-        words = set(WORD.findall(text, bound.start_byte, bound.end_byte))
+        words = set(WORD_IN_BYTES.findall(text, bound.start_byte, bound.end_byte))
         summary.certain |= {number for name, number in names.items() if name in passed and name.encode() in words}
     summary.writes |= summary.certain
     summary.reads |= summary.certain
@@ -329,7 +330,6 @@ _PTX_SHARED = re.compile(
     r"(?:st|atom|red|stmatrix|cp\.async)[\w.:]*\.shared[\w.:]*|stmatrix[\w.:]*|mbarrier[\w.:]*|cp\.async[\w.:]*"
 )
 _ASSEMBLY = re.compile(rb"\b(?:asm|__asm|__asm__)\b\s*(?:volatile|__volatile__)?\s*\(")
-_LITERAL = re.compile(rb'"((?:[^"\\]|\\.)*)"')
 
 
 def _assembly(text: bytes) -> set[str]:
@@ -383,7 +383,7 @@ def _call(
         libraries = {
             scope.decode()
             for value in values
-            for word in [*WORD.findall(text, value.start_byte, value.end_byte)]
+            for word in [*WORD_IN_BYTES.findall(text, value.start_byte, value.end_byte)]
             for scope in _SCOPE.findall(f"{kinds.get(word.decode(), ('',))[0]} {local.get(word.decode(), '')}".encode())
         }
         libraries |= {s.decode() for value in values for s in _SCOPE.findall(text, value.start_byte, value.end_byte)}
@@ -417,7 +417,7 @@ def _call(
         return
     if "::" not in name and (name in kinds or name in local):  # a function pointer, a functor, a lambda
         head = _head_of_lambda(name, body)  # a lambda's body is read where it stands
-        words = WORD.findall(head) if head is not None else []
+        words = WORD_IN_BYTES.findall(head) if head is not None else []
         lends = head is None or _LENDS.search(head) or any(index.references.may_be(word.decode()) for word in words)
         for value in values:
             if lends or roots.carries(value):
@@ -498,7 +498,7 @@ def _statics(one: Definition, text: bytes, index: Declarations) -> dict[bytes, t
     """
     found: dict[bytes, tuple[str, ...]] = {}
     for node in captures_of(_query(), one.body).get("init", ()):
-        words = WORD.findall(text, node.start_byte, node.end_byte) if node.type == "declaration" else ()
+        words = WORD_IN_BYTES.findall(text, node.start_byte, node.end_byte) if node.type == "declaration" else ()
         if b"static" in words and b"__shared__" not in words:
             for declarator in node.children_by_field_name("declarator"):
                 variable = declared(base_type(node, text, index), declarator, text)

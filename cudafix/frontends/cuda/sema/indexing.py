@@ -50,7 +50,6 @@ _ALIASES = re.compile(
     rb"\busing\s+(\w+)\s*=\s*(?:struct\s+|class\s+|typename\s+)?([\w:]+(?:\s*<[^;{}()]*>)?)\s*;"
     rb"|\btypedef\s+(?:struct\s+|class\s+|typename\s+)?([\w:]+(?:\s*<[^;{}()]*>)?)\s+(\w+)\s*;"
 )
-_COMPOUND = re.compile(rb"\busing\s+(\w+)\s*=[^;{}=()]*[\]*]\s*;")
 # `enum class E`, `typedef enum { A } E;`, `typedef float Row[4];`
 _OTHER_TYPES = re.compile(
     rb"\benum\s+(?:(?:class|struct)\s+)?(\w+)|\btypedef\s+enum\b[^{};]*\{[^{}]*\}\s*(\w+)"
@@ -268,7 +267,6 @@ def index(
     found = Declarations(
         numbers=numbers,
         types=frozenset(n.decode("utf-8", "replace") for names in _TYPE_NAMES.findall(text) for n in names if n),
-        compound=frozenset(name.decode("utf-8", "replace") for name in _COMPOUND.findall(text)),
         defined=frozenset(n.decode("utf-8", "replace") for names in _OTHER_TYPES.findall(text) for n in names if n),
         visible=visible,
         given=frozenset(_function_parameters(text)),

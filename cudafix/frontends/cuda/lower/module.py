@@ -37,11 +37,12 @@ from cudafix.frontends.cuda.preprocess.directives import scan
 from cudafix.frontends.cuda.sema import owners, sites
 from cudafix.frontends.cuda.sema.declarations import Class, Declarations, Definition
 from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT
-from cudafix.frontends.cuda.sema.indexing import index, names_of_numbers
+from cudafix.frontends.cuda.sema.indexing import index
 from cudafix.frontends.cuda.sema.kernels import summarize
 from cudafix.frontends.cuda.sema.retyping import taken_for_others
 from cudafix.frontends.cuda.sema.second_names import named_by_macros, of_c_linkage, second_names
 from cudafix.frontends.cuda.sema.type_texts import element_type
+from cudafix.frontends.cuda.sema.written_types import names_of_numbers
 from cudafix.models.api import Defined, Prototype
 from cudafix.models.measuring import NAMES, named_in
 from cudafix.models.shell import parts_of_commands

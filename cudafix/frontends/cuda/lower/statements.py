@@ -18,7 +18,7 @@ from cudafix.frontends.cuda.preprocess.macros import Macro, joined, pasted
 from cudafix.frontends.cuda.sema import sites
 from cudafix.frontends.cuda.sema.declarations import MAKES_OBJECTS, Class, Declarations, Definition
 from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT, default_value, extent
-from cudafix.frontends.cuda.sema.indexing import hidden_qualifiers
+from cudafix.frontends.cuda.sema.heads import hidden_qualifiers
 from cudafix.frontends.cuda.sema.names import NULLS, STANDARD_STREAMS
 from cudafix.frontends.cuda.sema.owners import ALONE
 from cudafix.frontends.cuda.sema.references import OPEN

@@ -21,7 +21,7 @@ from cudafix.frontends.cuda.lower.terms import (
 from cudafix.frontends.cuda.sema import owners, sites
 from cudafix.frontends.cuda.sema.declarations import Class
 from cudafix.frontends.cuda.sema.declarators import CLASS_NODES, CONSTANT, Declared, declared, extent, integer
-from cudafix.frontends.cuda.sema.indexing import base_type, parameters
+from cudafix.frontends.cuda.sema.heads import base_type, parameters
 from cudafix.frontends.cuda.sema.lookup import of_library, renaming, using
 from cudafix.frontends.cuda.sema.owners import Optional
 from cudafix.frontends.cuda.sema.references import OPEN

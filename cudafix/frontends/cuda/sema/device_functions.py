@@ -19,7 +19,7 @@ from cudafix.frontends.cuda.sema import sites
 from cudafix.frontends.cuda.sema.declarations import Declarations, Definition
 from cudafix.frontends.cuda.sema.declarators import declared
 from cudafix.frontends.cuda.sema.device_addresses import Const, keeps_addresses, made_numbers
-from cudafix.frontends.cuda.sema.indexing import base_type
+from cudafix.frontends.cuda.sema.heads import base_type
 from cudafix.frontends.cuda.sema.names import CASTS
 from cudafix.frontends.cuda.sema.origins import LONG, NAMES_OF_CALLEES, OUTSIDE, Origins, Roots, holds_numbers
 from cudafix.frontends.cuda.sema.type_texts import is_pointer, plain_name

@@ -18,7 +18,7 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda.sema.declarations import Declarations
 from cudafix.frontends.cuda.sema.declarators import Declared, declared
-from cudafix.frontends.cuda.sema.indexing import base_type
+from cudafix.frontends.cuda.sema.heads import base_type
 from cudafix.frontends.cuda.sema.names import CASTS
 from cudafix.frontends.cuda.sema.type_texts import is_pointer, plain_name
 from cudafix.ir.names import WORD_IN_BYTES

@@ -19,9 +19,9 @@ from cudafix.frontends.cuda.parse.queries import captures as captures_of
 from cudafix.frontends.cuda.preprocess.macros import Macro
 from cudafix.frontends.cuda.sema.declarations import Declarations, Definition
 from cudafix.frontends.cuda.sema.declarators import CLASS_NODES
+from cudafix.frontends.cuda.sema.device_clocks import CLOCK
 from cudafix.frontends.cuda.sema.device_functions import (
     CALLED,
-    CLOCK,
     KEYWORDS_TEXT,
     PRINTS,
     TRAPS,

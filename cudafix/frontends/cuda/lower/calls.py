@@ -10,6 +10,7 @@ from functools import partial
 from tree_sitter import Node
 
 from cudafix import ir
+from cudafix.frontends.cuda.lower import held_objects
 from cudafix.frontends.cuda.lower.context import Bound
 from cudafix.frontends.cuda.lower.expressions import ATOMIC_REF, KEEPS_REFERENCES, MAKES, MAP, first_named
 from cudafix.frontends.cuda.lower.initializers import Initializers
@@ -17,7 +18,7 @@ from cudafix.frontends.cuda.lower.terms import deref, is_temporary, matters, opa
 from cudafix.frontends.cuda.preprocess.macros import Macro, variadic_name
 from cudafix.frontends.cuda.preprocess.macros import words as words_in
 from cudafix.frontends.cuda.sema import sites
-from cudafix.frontends.cuda.sema.declarations import NUMBER_OBJECT, Class
+from cudafix.frontends.cuda.sema.declarations import NUMBER_OBJECT
 from cudafix.frontends.cuda.sema.names import (
     COMPARING,
     EVALUATES,
@@ -28,7 +29,7 @@ from cudafix.frontends.cuda.sema.names import (
     QUIET,
     UNEVALUATED,
 )
-from cudafix.frontends.cuda.sema.type_texts import IN_A_ROW, WIDE, elements, is_pointer, plain_name, pointee, tidy
+from cudafix.frontends.cuda.sema.type_texts import WIDE, elements, is_pointer, plain_name, pointee, tidy
 from cudafix.ir import NULL, Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
 from cudafix.models.constants import computes_a_number
 from cudafix.models.number_types import is_number
@@ -902,17 +903,17 @@ class Calls(Initializers):
             self.begin_unseen(node, receiver, kind)
         if not arrow and isinstance(receiver, Var) and receiver.name in self.owning and name == "get":
             return receiver
-        if not arrow and name in _FILLS_A_ROW and (row := self.row_at(receiver)) is not None:
-            return self._of_row(node, name, receiver, row, arguments)
+        if not arrow and name in _FILLS_A_ROW and (row := held_objects.row_at(self, receiver)) is not None:
+            return held_objects.row_method(self, node, name, receiver, row, arguments)
         if not arrow and isinstance(receiver, Var) and receiver.name in self.optional:
-            return self._of_optional(node, name, receiver, arguments)
+            return held_objects.optional_method(self, node, name, receiver, arguments)
         if name in self.file.macros:
             self.unwritten.add("")  # it stands for any method
         kind = self.type_of(receiver)
         cls = self.file.index.class_of(kind) if kind else None
         if cls is not None and cls.deleter:
             values, _ = self.arguments(arguments)
-            element = isinstance(receiver, Index) and self.row_at(receiver.base) is not None
+            element = isinstance(receiver, Index) and held_objects.row_at(self, receiver.base) is not None
             if name in cls.methods and not (name == "release" and element):  # which one is left empty, is not known
                 return self._of_owner(node, cls, name, values, receiver)
             return self.let_go(node, "a smart pointer that is handed on", cls, (receiver, *values))
@@ -987,131 +988,8 @@ class Calls(Initializers):
             self.takes_size(node, receiver, values)
         return result
 
-    def row_at(self, place: Expr) -> Class | None:
-        """The class of the elements of a vector whose elements end where that is lowered."""
-        variable = place.base if isinstance(place, Deref) else place
-        if isinstance(place, Field):
-            element, count = elements(self.type_of(place))
-            return self.file.index.class_of(element) if count == IN_A_ROW else None
-        return self.rows.get(variable.name) if isinstance(variable, Var) else None
-
-    def _of_row(self, node: Node, name: str, place: Expr, cls: Class, arguments: Node | None) -> Expr:
-        """A method of a vector that makes, moves or ends elements ([vector.capacity], [vector.modifiers])."""
-        span = self.span(node)
-        at = Span(span.path, span.end - 1, span.end - 1)
-        values, spans = self.arguments(arguments)
-        if name == "resize":
-            if len(values) != 1 or not self._is_empty_yet(place, node):
-                return self.row_let_go(node, "a vector that gets another size", cls, (place, *values))
-            self.takes_size(node, place, values)
-            self.make_row(node, place, cls)
-            return Opaque(())
-        self.filled(place)
-        whole = self.within(span)
-        unsaid = Site(at, "", "", ";", blocked="a vector ends what it holds")
-
-        def end(element: Expr) -> ir.Call:
-            return ir.Call(f"{cls.name}::{cls.destructor}", (), at, at, at.end, unsaid, (), element)
-
-        def each(body: Callable[[Expr], ir.Block]) -> ir.Loop:
-            index = self.temporary("size_t")
-            return ir.Loop(body(Index(place, index)), whole, index=index, range="0:{}", bounds=(Field(place, ir.SIZE),))
-
-        def moved(element: Expr) -> ir.Block:
-            new = self.temporary(cls.name)
-            made = self.collect(lambda: self.moves(node, new, cls, element))
-            return (*made, end(element), ir.Assign(element, new, at))
-
-        if name == "clear":
-            self.emit(each(lambda element: (end(element),)))
-        elif name == "pop_back":
-            self.emit(end(Index(place, Opaque(()))))
-        elif not self.moves_idly(cls):
-            self.emit(ir.If(ir.Test("other", None, self.when_it_grows(cls)), (each(moved),), (), whole))
-        left: Expr | None = None
-        if name in ("push_back", "emplace_back"):
-            made = self.temporary(cls.name)
-            own = self.file.index.class_of(self.type_of(values[0])) if len(values) == 1 else None
-            if own is cls and not cls.deleter:
-                self.moves(node, made, cls, values[0])
-                left = values[0] if is_temporary(values[0]) and not self.moves_idly(cls) else None
-            else:
-                self.initialize(node, made, cls.name, values, spans)
-            values = (made,)
-        start = Span(span.path, span.start, span.start)
-        self.emit(ir.Call(name, values, span, start, at.end, self.site(node), (), place))
-        if name == "clear":
-            self.emit(ir.Assign(Field(place, ir.SIZE), Const("0"), at))
-        if left is not None:
-            self.emit(end(left))
-        return Opaque(())
-
-    def filled(self, place: Expr) -> Node | None:
-        """Something may be put into a vector; its declaration, if nothing can have been before."""
-        return self.empty.pop(place.name, None) if isinstance(place, Var) else None
-
-    def _is_empty_yet(self, place: Expr, node: Node) -> bool:
-        """Whether nothing can have been put into a local vector since its declaration; something is, now."""
-        declaration = self.filled(place)
-        around, block = node.parent, declaration.parent if declaration is not None else None
-        while around is not None and around != block and not around.type.endswith(("for_statement", "for_range_loop")):
-            if around.type in ("while_statement", "do_statement", "labeled_statement", "lambda_expression"):
-                return False
-            around = around.parent
-        return block is not None and around == block
-
-    def make_row(self, node: Node, place: Expr, cls: Class) -> None:
-        """The elements of a vector of so many, each made without arguments ([vector.cons], [vector.capacity])."""
-        span, index = self.span(node), self.temporary("size_t")
-        element = Index(place, index)
-        if self.file.index.has(cls, cls.constructor):
-            at = Span(span.path, span.start, span.start)
-            site = self.site(node)
-            site.blocked = site.blocked or "a vector makes its elements"
-            made: ir.Block = (ir.Call(f"{cls.name}::{cls.constructor}", (), span, at, span.end, site, (), element),)
-        else:
-            made = self.collect(lambda: self.start_null(span, element, cls))
-        bounds = (Field(place, ir.SIZE),)
-        self.emit(ir.Loop(made, self.within(span), index=index, range="0:{}", bounds=bounds))
-
-    def _of_optional(self, node: Node, name: str, place: Var, arguments: Node | None) -> Expr:
-        """A method of a local optional object ([optional.assign], [optional.observe])."""
-        if name == "value":  # which may throw
-            self.emit(ir.HostAccess((Deref(place),), (), self.span(node), throws=True))
-            return Deref(place)
-        if name == "has_value":
-            return opaque(place)
-        listed = arguments is not None and any(one.type == "initializer_list" for one in arguments.children)
-        values, spans = self.arguments(arguments)
-        self.emptied(node, place)
-        if name != "emplace":
-            return Opaque(())
-        held = self.optional[place.name]
-        if listed or any(map(self._may_be_object, values)):
-            self.file.handed_on.add((held.type.start_byte, held.type.end_byte))
-            return self.unknown("an object that an optional is given", node, (place, held.place, *values))
-        self.initialize(node, held.place, held.cls.name, values, spans)
-        self.emit(ir.Assign(place, Addr(held.place), self.span(node)))
-        return Opaque(())
-
     def emptied(self, node: Node, place: Var) -> Expr:
-        """A local optional object ends what it holds."""
-        held, span = self.optional[place.name], self.span(node)
-        at = Span(span.path, span.end - 1, span.end - 1)
-        emptied = ir.Assign(place, NULL, at)
-        if self.file.index.has(held.cls, held.cls.destructor):
-            site = Site(at, "", "", ";", blocked="an optional ends what it holds")
-            call = ir.Call(f"{held.cls.name}::{held.cls.destructor}", (), at, at, at.end, site, (), held.place)
-            self.emit(ir.If(ir.Test("held", place, "it holds something"), (emptied, call), (), at))
-        else:
-            self.emit(emptied)
-        self.emit(ir.HostAccess((), (held.place,), span))  # its memory is there for the next object
-        return Opaque(())
-
-    def _may_be_object(self, value: Expr) -> bool:
-        """Whether a value may be an object of a class, rather than a number or a pointer."""
-        kind = self.type_of(value).removeprefix("const ").rstrip(" &")
-        return not (is_number(kind) or is_pointer(kind) or kind in ir.HANDLES or isinstance(value, Const | Addr))
+        return held_objects.emptied(self, node, place)
 
     def _makes_elements(self, node: Node, receiver: Expr, kind: str, values: tuple[Expr, ...]) -> None:
         """A container makes an element of what it is given, by reference: a constructor of the program runs, and may

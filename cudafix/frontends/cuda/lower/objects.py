@@ -125,12 +125,6 @@ class Objects(Expressions):
     def initialize_as(self, node: Node, place: Expr, kind: str, value: Expr) -> None:
         raise NotImplementedError
 
-    def make_row(self, node: Node, place: Expr, cls: Class) -> None:
-        raise NotImplementedError
-
-    def filled(self, place: Expr) -> Node | None:
-        raise NotImplementedError
-
     def row_lent(self, param: Param) -> Class | None:
         raise NotImplementedError
 
@@ -839,6 +833,10 @@ class Objects(Expressions):
         """A smart pointer is used in a way that is not known."""
         self.file.let_go.add(cls.name)
         return self.unknown(why, node, values)
+
+    def filled(self, place: Expr) -> Node | None:
+        """Something may be put into a vector; its declaration, if nothing can have been before."""
+        return self.empty.pop(place.name, None) if isinstance(place, Var) else None
 
     def row_let_go(self, node: Node, why: str, cls: Class, values: tuple[Expr, ...]) -> Expr:
         """A vector of objects of a class is used in a way that is not known: some may be made, copied or ended."""

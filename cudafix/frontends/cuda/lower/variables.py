@@ -9,6 +9,7 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from cudafix import ir
+from cudafix.frontends.cuda.lower import held_objects
 from cudafix.frontends.cuda.lower.blocks import Blocks
 from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, first_named, is_reference
 from cudafix.frontends.cuda.lower.initializers import CONTAINER
@@ -751,7 +752,7 @@ class Variables(Blocks):
         self.scopes[-1].destroyed.append((var, cls, "0:{}"))
         self.rows[var.name] = cls
         if count:
-            self.make_row(node, var, cls)
+            held_objects.make_row(self, node, var, cls)
         else:
             self.empty[var.name] = around
         return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -14,23 +14,23 @@ from cudafix.frontends.cuda.lower import held_objects
 from cudafix.frontends.cuda.lower.context import Bound
 from cudafix.frontends.cuda.lower.expressions import ATOMIC_REF, KEEPS_REFERENCES, MAKES, MAP, first_named
 from cudafix.frontends.cuda.lower.initializers import Initializers
-from cudafix.frontends.cuda.lower.terms import deref, is_temporary, matters, opaque, single_values
+from cudafix.frontends.cuda.lower.library_calls import Call, exchange, of_the_library, one_of, or_one
+from cudafix.frontends.cuda.lower.terms import PLACES, opaque
 from cudafix.frontends.cuda.preprocess.macros import Macro, variadic_name
 from cudafix.frontends.cuda.preprocess.macros import words as words_in
 from cudafix.frontends.cuda.sema import sites
-from cudafix.frontends.cuda.sema.declarations import NUMBER_OBJECT
+from cudafix.frontends.cuda.sema.declarations import NUMBER_OBJECT, Class
 from cudafix.frontends.cuda.sema.names import (
     COMPARING,
     EVALUATES,
     LOOKING,
-    PASSES,
     PERHAPS_EVALUATED,
     PURE,
     QUIET,
     UNEVALUATED,
 )
 from cudafix.frontends.cuda.sema.type_texts import WIDE, elements, is_pointer, plain_name, pointee, tidy
-from cudafix.ir import NULL, Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
+from cudafix.ir import Addr, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
 from cudafix.models.constants import computes_a_number
 from cudafix.models.number_types import is_number
 from cudafix.models.types import is_standard
@@ -51,24 +51,12 @@ _MAKES_ELEMENTS = frozenset(
 _ADDS = frozenset(("push_back", "push_front", "push"))
 _SORTED = re.compile(r"(?:std::)?(?:(?:unordered_)?(?:multi)?(?:map|set)|priority_queue)\s*<")
 _CALLED = re.compile(rb"(?<!\w)[A-Za-z_]\w*(?=\s*\()")
-_REFERRING = frozenset(("std::ref", "std::cref", "std::tie", "std::forward_as_tuple"))
-_GET = re.compile(r"(?:std::)?get<(\d)>")
-_ONE_OF = re.compile(r"(?:(?:(?:cuda::)?std|thrust|(?:std::)?ranges)::)?(minmax|min|max|clamp)")
-"""Functions that return a reference to one of what they compare, or references to both (C++17, 28.7.7 [alg.min.max],
-28.7.8 [alg.clamp]); of an initializer list, they return values.
-"""
-_ADDRESS_OF = frozenset(("std::addressof", "__builtin_addressof"))
-_ADVANCES = frozenset(("std::advance", "std::ranges::advance"))
-_PLACES = (Var, Field, Index, Deref)
 _RUNTIME = re.compile(r"cuda[A-Z]")
-_MAKES = frozenset(("make_unique", "make_shared", "std::make_unique", "std::make_shared"))
 # what moves the elements of a container, or changes them
 _CHANGES = frozenset(
     "push_back push_front emplace_back emplace_front insert emplace assign resize reserve clear erase shrink_to_fit "
     "append replace swap pop_back pop_front".split()
 )
-_GET_REFERENCE = re.compile(r"(?:std::)?get<[^<>]*&\s*>")
-_OF_REFERENCES = re.compile(r"(?:const )?(?:(?:cuda::)?std::|thrust::)?(?:tuple|pair)\s*<.*&[^<>]*>")
 _FILLS_A_ROW = frozenset(("push_back", "emplace_back", "reserve", "resize", "pop_back", "clear"))
 _COPIES = frozenset(("assign", "insert", "insert_after"))
 _PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")
@@ -76,7 +64,6 @@ _STD_CONTAINER = re.compile(r"(?:std::)?(?:vector|array|string|span|deque|basic_
 _MEASURED = re.compile(rb"decltype\s*\(\s*(\w+)\s*\)")
 _ATOMIC = re.compile(r"(?:std::)?atomic\s*<")
 _ATOMIC_METHODS = frozenset(("load", "store", "exchange"))
-_TAKEN_FROM = re.compile(r"(?:(?:cuda::)?std::)?atomic_(?:load|exchange)(?:_explicit)?")
 _COMPARES = re.compile(rb"[!=]=\s*(?:cuda|CUDA_|\w+_STATUS_)?S(?:uccess|UCCESS)|\bif\s*\(\s*\w+\s*\)")
 _ITERATORS = frozenset(("begin", "end", "cbegin", "cend", "rbegin", "rend", "crbegin", "crend"))
 _ELEMENTS = frozenset(("front", "back"))
@@ -328,7 +315,7 @@ class Calls(Initializers):
             return self._named(node, function, arguments, picked, target, used, fixed)
         callee = self.value(function)
         written = function.child_by_field_name("type" if kind == "compound_literal_expression" else "function")
-        if self._class_at(callee) is None and written is not None:
+        if self.class_at(callee) is None and written is not None:
             name = plain_name(self.raw(written))
             standard = name.startswith("std::") and NUMBER_OBJECT.match(name) is not None
             if kind == "compound_literal_expression" or standard or self.file.index.class_of(name) is not None:
@@ -402,14 +389,7 @@ class Calls(Initializers):
 
     def _computed(self, node: Node, callee: Expr, arguments: Node | None, target: Expr | None) -> Expr:
         values = self.for_any(node, arguments, self.arguments(arguments)[0])
-        return self._through_pointer(node, (callee, *values))
-
-    def _through_pointer(self, node: Node, values: tuple[Expr, ...]) -> Expr:
-        """A call of a function that is not named. It may return a reference to what it is given."""
-        self.unknown(ir.THROUGH_POINTER, node, values)
-        result = Opaque(values)
-        self.unnamed.add(result)
-        return result
+        return self.through_pointer(node, (callee, *values))
 
     def _named(
         self, node: Node, function: Node, arguments: Node | None, name: str, target: Expr | None, used: bool,
@@ -447,108 +427,64 @@ class Calls(Initializers):
             checked = self.checked(node)
             if checked is not None:
                 return self._through(arguments, checked, target)
-        own = self.file.is_own(name)
-        if name in _REFERRING and arguments is not None and not own:
-            return self._referring(node, arguments)
-        keeps = ATOMIC_REF.match(name) or (name.startswith("std::") and KEEPS_REFERENCES.search(self.raw(function)))
-        if keeps and not own and self.local(name) is None:
-            return self.kept_references(node, self.arguments(arguments)[0], self.raw(function))
-        if name in _ADDRESS_OF and arguments is not None and arguments.named_child_count == 1:
-            return self.pointer_to(self.lvalue(arguments.named_children[0]))
-        if (
-            arguments is not None
-            and arguments.named_child_count == 1
-            and not own
-            and (element := _GET.fullmatch(self.raw(function)))
-        ):
-            holder = self.lvalue(arguments.named_children[0])
-            if (part := self.part_of(self.type_of(holder), holder, int(element[1]))) is not None:
-                self.touch(node, part)
-                return part
-            if _OF_REFERENCES.match(self.type_of(holder)):
-                return self.unread("an element that is a reference", node)
-        if _GET_REFERENCE.match(self.raw(function)) and not own:
-            return self.unread("an element that is a reference", node)
-        if name in _ADVANCES and arguments is not None and arguments.named_child_count > 1:
-            at = [child for child in arguments.named_children if child.type != "comment"]
-            moved, count = self.lvalue(at[0]), self.value(at[1])
-            self.store(moved, self.moved(moved, opaque(count)), node)
-            return Opaque(())
-        if name == "std::invoke" and arguments is not None and arguments.named_child_count:
-            values, _ = self.arguments(arguments)
-            if not (isinstance(values[0], Addr) or self._class_at(values[0]) is not None):
-                return self._through_pointer(node, values)
-            return self.emit_call(node, function, name, values, (), None, target, used)
-        if name == "std::exchange" and arguments is not None and len(arguments.named_children) == 2:
-            return self._exchange(node, self.lvalue(arguments.named_children[0]), arguments.named_children[1])
-        if (
-            name in _MAKES
-            and not own
-            and not self.raw(function).endswith(("make_unique", "make_shared"))
-            and (not (of := self.raw(function)).endswith("]>") or is_number(of.partition("<")[2][:-3]))
-        ):
-            return self._make_object(node, function, arguments, target)
-        if (
-            name in PASSES
-            and not own
-            and not (name == "std::move" and arguments is not None and arguments.named_child_count > 1)
-        ):
-            inner = first_named(arguments) if arguments is not None else None
-            passed = self.value(inner, target, used) if inner is not None else Opaque(())
-            if name in ("std::move", "std::forward"):
-                self.may_move(node, passed)
-            if self.owner(passed) is not None:
-                self.given_away.append(passed)
-            if is_temporary(passed) and self.file.index.ending(self.type_of(passed)) is not None:
-                # no reference to what a function returns keeps it (C++17, 15.2 [class.temporary] 6)
-                self.unknown("a temporary object that ends with its statement", node, (passed,))
-            return passed
+        call = Call(node, function, arguments, name, self.file.is_own(name), target, used)
+        if (value := of_the_library(self, call)) is not None:
+            return value
         if kind := self._measured(function):  # `decltype(x)(y)`
             empty = _STD_CONTAINER.match(kind) and arguments is not None and not arguments.named_child_count
             if is_number(kind) or empty:
                 return opaque(*self.arguments(arguments)[0])
         local = self.local(name) if "::" not in name else None
+        if isinstance(local, Var) and local.name in self.lambdas and self._keeps_its_lambda(local, name):
+            call = call._replace(name=self.lambdas[local.name])
+        elif (value := self._object_or_conversion(call, local)) is not None:
+            return value
+        return self._function(call, local is not None, fixed)
+
+    def _object_or_conversion(self, call: Call, local: Expr | None) -> Expr | None:
+        """What a call of an object, the `local` one or another, or of a function of the library that only computes, and
+        a conversion give; None for a call of any other function.
+        """
+        node, function, arguments, name, own, target, used = call
         if local is not None:
-            if isinstance(local, Var) and local.name in self.lambdas and self._keeps_its_lambda(local, name):
-                name = self.lambdas[local.name]
-            else:
-                return self._called_object(node, function, arguments, local, target, used)
-        elif (place := self._object_named(function, name)) is not None:
+            return self._called_object(node, function, arguments, local, target, used)
+        if (place := self._object_named(function, name)) is not None:
             return self._called_object(node, function, arguments, place, target, used)
-        elif name in self.file.index.given and name not in self.file.hosts:
+        if name in self.file.index.given and name not in self.file.hosts:
             return self._computed(node, Var(name), arguments, target)
-        elif not own and (meant := self.active(name)) not in ("", name):  # another name of it
+        if own:
+            return None
+        if (meant := self.active(name)) not in ("", name):  # another name of it
             result = target if target is not None else self.temporary(meant)
             self.initialize(node, result, meant, *self.arguments(arguments))
             return result
-        elif not own and (
-            name in PURE or name.removeprefix("std::") in PURE or self.file.index.is_type(name.removeprefix("std::"))
-        ):
-            values, spans = self.arguments(arguments)
-            self.hands_over(node, name, values)
-            self.copied(node, self.raw(function), values)
-            if MAKES.match(self.raw(function)):
-                self.made_of_unseen(node, self.raw(function), values)
-            if name.removeprefix("std::") in COMPARING:
-                self.compared(node, values)
-            one = self._one_of(node, name, arguments, values)
-            if not name.startswith("std::") and any(is_pointer(self.type_of(value)) for value in values):
-                back = self.emit_call(node, function, name, values, spans, None, None if one else target, used)
-                return self._also(back, one)
-            return one or opaque(*(part for value in values for part in self.held_by(value)))
+        plain = name.removeprefix("std::")
+        if not (name in PURE or plain in PURE or self.file.index.is_type(plain)):
+            return None
+        values, spans = self.arguments(arguments)
+        self.hands_over(node, name, values)
+        self.copied(node, self.raw(function), values)
+        if MAKES.match(self.raw(function)):
+            self.made_of_unseen(node, self.raw(function), values)
+        if plain in COMPARING:
+            self.compared(node, values)
+        one = one_of(self, node, name, arguments, values)
+        if not name.startswith("std::") and any(is_pointer(self.type_of(value)) for value in values):
+            back = self.emit_call(node, function, name, values, spans, None, None if one else target, used)
+            return or_one(back, one)
+        return one or opaque(*(part for value in values for part in self.held_by(value)))
+
+    def _function(self, call: Call, is_lambda: bool, fixed: str | None) -> Expr:
+        """A call of a function, a method of the object around, or a constructor; or through a pointer."""
+        node, function, arguments, name, own, target, used = call
         if name in _LEAVES_FUNCTION:
             self.problems.append(("control_flow", self.span(node).start))
         values, spans = self.arguments(arguments)
         self.copied(node, self.raw(function), values)
+        if (cls := self._class_made(function, name, is_lambda)) is not None:
+            return self._construct(node, function, cls, values, spans, target)
         receiver: Expr | None = None
-        if "unique_ptr" in name and (cls := self.file.index.class_of(tidy(function, self.source.text))) is not None:
-            return self._construct(node, function, cls, values, spans, target)
-        if local is None and "::" in name and (cls := self.file.index.class_named(plain_name(name))) is not None:
-            return self._construct(node, function, cls, values, spans, target)
-        if local is None and "::" not in name:
-            made = self.file.index.class_of(name)
-            if made is not None:
-                return self._construct(node, function, made, values, spans, target)
+        if not is_lambda and "::" not in name:
             lineage = list(self.file.index.lineage(self.cls)) if self.cls is not None else []
             inherited = bool(lineage) and name not in lineage[0].methods
             if any(name in cls.methods for cls in lineage):
@@ -557,13 +493,13 @@ class Calls(Initializers):
             elif name not in self.file.hosts:
                 place = self.resolve_variable(name, function)
                 if place is not None:
-                    return self._through_pointer(node, (place, *values))
-        if local is None and "::" in name:
+                    return self.through_pointer(node, (place, *values))
+        if not is_lambda and "::" in name:
             name = self._through_type(name)
         if receiver is None and not self._is_function(name) and self.file.may_be_made(name.rpartition("::")[2]):
             self.unread(f"`{name}`, which a macro may define", node)
             return opaque(*values)
-        one = self._one_of(node, name, arguments, values) if not own else None
+        one = one_of(self, node, name, arguments, values) if not own else None
         target = None if one is not None else target
         kept = self.fixed
         self.fixed = self.fixed or fixed
@@ -571,12 +507,16 @@ class Calls(Initializers):
             back = self.emit_call(node, function, name, values, spans, receiver, target, used, pasted=fixed is not None)
         finally:
             self.fixed = kept
-        return self._also(back, one)
+        return or_one(back, one)
 
-    @staticmethod
-    def _also(back: Expr, one: ir.Choice | Var | None) -> Expr:
-        """What a call gives back, where it may be `one` of its arguments (see `_one_of`)."""
-        return back if one is None else one if isinstance(one, Var) else ir.Choice((back, *one.options))
+    def _class_made(self, function: Node, name: str, is_lambda: bool) -> Class | None:
+        """The class of which a call makes an object."""
+        index = self.file.index
+        if "unique_ptr" in name and (cls := index.class_of(tidy(function, self.source.text))) is not None:
+            return cls
+        if is_lambda:
+            return None
+        return index.class_named(plain_name(name)) if "::" in name else index.class_of(name)
 
     def _object_named(self, function: Node, name: str) -> Expr | None:
         """The data member or qualified variable that a name without an object means. A member hides functions at
@@ -612,52 +552,9 @@ class Calls(Initializers):
             return f"{meanings[0]}::{last}" if index.is_brought(scope) else name
         return ir.any_of([last]) if classes or meanings == (scope,) else name
 
-    def _referring(self, node: Node, arguments: Node) -> Expr:
-        """`std::ref(x)`, `std::tie(x, y)`: an object that keeps where these are."""
-        values, _ = self.arguments(arguments)
-        for value in values:
-            self.hands_on(node, value)
-        self.hands_over(node, "std::ref", values)
-        return self.kept_references(node, values)
-
-    def kept_references(self, node: Node, values: tuple[Expr, ...], kind: str = "std::reference_wrapper") -> Var:
-        """A temporary object that keeps where these are."""
-        options = list(single_values(values))
-        kept = [one.base if isinstance(one, Deref) else Addr(one) for one in options if isinstance(one, _PLACES)]
-        made = self.temporary(kind)
-        self.emit(ir.Assign(made, ir.Choice((*kept, *values)), self.span(node)))
-        return made
-
-    def _one_of(
-        self, node: Node, name: str, arguments: Node | None, values: tuple[Expr, ...]
-    ) -> ir.Choice | Var | None:
-        """What a call of `std::max` and the like names: one of the arguments that it compares, or an object that keeps
-        where they are; what an atomic function takes from where its first argument leads; None for any other call.
-        """
-        if _TAKEN_FROM.fullmatch(name) and values:
-            return ir.Choice((deref(values[0]),))
-        found = _ONE_OF.fullmatch(name)
-        nodes = [child for child in arguments.named_children if child.type != "comment"] if arguments else []
-        if found is None or len(values) < 2 or nodes[0].type == "initializer_list":
-            return None
-        compared = values[: 3 if found[1] == "clamp" else 2]
-        return self.kept_references(node, compared) if found[1] == "minmax" else ir.Choice(compared)
-
     def _asserted(self, node: Node, arguments: Node | None) -> Expr:
         checked = self.checked(node)
         return self._through(arguments, checked, None) if checked else opaque(*self.arguments(arguments)[0])
-
-    def perhaps(self, node: Node, when: str, run: Callable[[], Expr]) -> Expr:
-        """What `run` evaluates, which the program may do or not."""
-        values: list[Expr] = []
-        kept, self.blocked = self.blocked, self.blocked or f"in `{self._callee_text(node) or when}`"
-        block = self.collect(lambda: values.append(run()))
-        self.blocked = kept
-        if matters(block):
-            self.emit(ir.If(ir.Test("other", None, when), block, (), self.span(node)))
-        else:
-            self.merge(block)
-        return opaque(*values)
 
     def _may_be_unseen(self, macro: Macro, arguments: Node | None) -> bool:
         """Whether a macro with parameters may be another one, of a header that is not here. Checks of calls of the API
@@ -706,34 +603,6 @@ class Calls(Initializers):
             )
         finally:
             self.expanding = kept
-
-    def any_of(self, macro: Macro, node: Node, read: Callable[[Macro], Expr]) -> Expr:
-        """A use of a macro that may be one of several: what `read` makes of each, which the program may do or not."""
-        return opaque(*(self.perhaps(node, macro.name, partial(read, one)) for one in macro.either))
-
-    def _exchange(self, node: Node, place: Expr, second: Node) -> Expr:
-        """`std::exchange(x, y)`: `x` becomes `y`, and what it was is the value."""
-        value = self.value(second)
-        self.hands_over(node, "std::exchange", (place, value))
-        old = self.temporary(self.type_of(place))
-        self.touch(node, place)
-        self.touch(node, place, write=True)
-        self.emit(ir.Assign(old, place, self.span(node)))
-        if value == Const("0") and is_pointer(self.type_of(place)):
-            value = NULL
-        self.store(place, value, node)
-        self.through_reference(place, node)
-        return old
-
-    def resolve_variable(self, name: str, node: Node) -> Expr | None:
-        """A member or global variable of that name, which a call goes through; not a macro or function."""
-        if (found := self.brought(name)) is not None:
-            return found
-        if self.cls is not None:
-            for cls in self.file.index.lineage(self.cls):
-                if name in cls.fields:
-                    return Field(Deref(Var("this")), name)
-        return self._global(name)
 
     def _through(self, arguments: Node | None, checked: tuple[Node, bool], target: Expr | None) -> Expr:
         """A check around one argument: only that argument's calls happen."""
@@ -897,7 +766,7 @@ class Calls(Initializers):
         receiver = self.pointed(function, argument) if arrow else self.lvalue(argument)
         if self._is_to_member(function) or self._is_to_member(argument):  # `(o.*f)(x)`, `(o.*p.f)(x)`
             values, _ = self.arguments(arguments)
-            return self._through_pointer(node, (Opaque(()), receiver, *values))
+            return self.through_pointer(node, (Opaque(()), receiver, *values))
         name = self._by_macro(plain_name(self.raw(name_node)))
         if not arrow and name in _ON_ELEMENTS and "<" in (kind := self.type_of(receiver)) and not self.is_unseen(kind):
             self.begin_unseen(node, receiver, kind)
@@ -925,7 +794,7 @@ class Calls(Initializers):
         elif _ATOMIC.match(kind) and name in _ATOMIC_METHODS and arguments is not None:
             given = [child for child in arguments.named_children if child.type != "comment"]
             if name == "exchange" and given:
-                return self._exchange(node, receiver, given[0])
+                return exchange(self, node, receiver, given[0])
             if name == "store" and given:
                 self.assign(receiver, given[0], node, node)
                 return Opaque(())
@@ -969,7 +838,7 @@ class Calls(Initializers):
             self.store(values[0], opaque(receiver, *values), node)
             return opaque(receiver, *values)
         of_atomic = cls is None and _ATOMIC.match(kind) is not None
-        if name.startswith("compare_exchange_") and of_atomic and len(values) > 1 and isinstance(values[0], _PLACES):
+        if name.startswith("compare_exchange_") and of_atomic and len(values) > 1 and isinstance(values[0], PLACES):
             return self._compare_exchange(node, receiver, values[0], values[1])
         if name in _CHANGES and self.holds_numbers(kind):
             self.touch(node, Index(receiver, Opaque(())))
@@ -995,7 +864,7 @@ class Calls(Initializers):
         """A container makes an element of what it is given, by reference: a constructor of the program runs, and may
         keep the address of that; so does `std::reference_wrapper` ([container.requirements], [refwrap.const]).
         """
-        places = [value for value in values if isinstance(value, _PLACES)]
+        places = [value for value in values if isinstance(value, PLACES)]
         many = _STD_CONTAINER.match(kind) or pointee(kind)
         element = Index(receiver, Opaque(())) if many else receiver
         if KEEPS_REFERENCES.search(kind) and places:
@@ -1025,7 +894,7 @@ class Calls(Initializers):
         back = ir.Choice((place, opaque(receiver, *values)))
         if values:
             self.emit(ir.Assign(place, ir.Choice((place, opaque(*values))), span))
-        if isinstance(expected, _PLACES):
+        if isinstance(expected, PLACES):
             self.touch(node, expected, write=True)
             self.emit(ir.Assign(expected, ir.Choice((expected, back)), span))
             return Opaque(())

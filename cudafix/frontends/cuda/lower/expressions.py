@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
 from tree_sitter import Node
 
@@ -14,6 +15,7 @@ from cudafix.frontends.cuda.lower.context import Bound, File, Scope, Source
 from cudafix.frontends.cuda.lower.terms import (
     FIRST,
     NOTHING,
+    PLACES,
     deref,
     flipped,
     index_of,
@@ -21,6 +23,7 @@ from cudafix.frontends.cuda.lower.terms import (
     matters,
     opaque,
     root_of,
+    single_values,
     started,
 )
 from cudafix.frontends.cuda.preprocess.expansion import stands_for_another
@@ -553,6 +556,16 @@ class Expressions:
                 return scope.brought[name]
         return self.file.index.variables(name, self.here)
 
+    def resolve_variable(self, name: str, node: Node) -> Expr | None:
+        """A member or global variable of that name, which a call goes through; not a macro or function."""
+        if (found := self.brought(name)) is not None:
+            return found
+        if self.cls is not None:
+            for cls in self.file.index.lineage(self.cls):
+                if name in cls.fields:
+                    return Field(Deref(Var("this")), name)
+        return self._global(name)
+
     @property
     def here(self) -> Use:
         """The place of a name, for lookup. A member of a namespace or class may be defined outside of it (C++17, 6.4.1
@@ -681,7 +694,7 @@ class Expressions:
     def may_move(self, node: Node, place: Expr) -> None:
         """Somebody gets an object to take what it holds: of its containers it is not known what they have left."""
         kind = self.type_of(place)
-        if isinstance(place, (Var, Field, Index, Deref)) and not (is_number(kind) or is_pointer(kind)):
+        if isinstance(place, PLACES) and not (is_number(kind) or is_pointer(kind)):
             if kind not in ir.HANDLES:
                 self.emit(ir.Assign(Field(place, ir.SIZE), NOTHING, self.span(node)))
 
@@ -1149,7 +1162,7 @@ class Expressions:
         if (result := self.overloaded(node, operator, (left, right))) is not None:
             return result
         kind, other = self.type_of(left), self.type_of(right)
-        if operator == ">>" and not is_number(kind) and isinstance(right, (Var, Field, Index, Deref)):
+        if operator == ">>" and not is_number(kind) and isinstance(right, PLACES):
             self.store(right, opaque(left, right), node)  # a stream may have been extracted from
         self._look_through(node, operator, left, right)
         self.copied(node, kind, (right,))
@@ -1159,7 +1172,7 @@ class Expressions:
                 return self.moved(right, left)
             if is_pointer(kind) and not (operator == "-" and is_pointer(other)):
                 return self.moved(left, right) if operator == "+" else self.moved(left, opaque(right))
-            if isinstance(left, Offset) or (isinstance(left, (Var, Field, Index, Deref)) and not kind and not other):
+            if isinstance(left, Offset) or (isinstance(left, PLACES) and not kind and not other):
                 return left if isinstance(left, Offset) else Offset(left)
         return opaque(left, right)
 
@@ -1237,8 +1250,7 @@ class Expressions:
             self.overloaded(node, operator, (Opaque(()), argument))
         if operator == ">>":  # into a text, or into a variable
             arguments = tuple(
-                Addr(a) if isinstance(a, (Var, Field, Index, Deref)) and not is_pointer(self.type_of(a)) else a
-                for a in arguments
+                Addr(a) if isinstance(a, PLACES) and not is_pointer(self.type_of(a)) else a for a in arguments
             )
         self.emit(
             ir.Call(
@@ -1412,7 +1424,7 @@ class Expressions:
         for one in given:
             kind = self.type_of(one)
             if (
-                isinstance(one, (Var, Field, Index, Deref))
+                isinstance(one, PLACES)
                 and "*" not in kind
                 and KEEPS_REFERENCES.search(kind) is None
                 and self.file.index.class_of(kind) is None
@@ -1798,7 +1810,7 @@ class Expressions:
                 if isinstance(first, (Const, Opaque)) and not isinstance(second, Const):
                     first, second = second, first
                 same = operator.type == "=="
-                if isinstance(second, Const) and isinstance(first, (Var, Field, Index, Deref)):
+                if isinstance(second, Const) and isinstance(first, PLACES):
                     kind = self.type_of(first)
                     if sites.SUCCESS.fullmatch(second.text) or (
                         second.text == "0" and sites.STATUS_TYPE.fullmatch(kind)
@@ -1810,13 +1822,44 @@ class Expressions:
         value = self.value(node)
         if negated is not None:
             self.overloaded(negated, "!", (value,))
-        if isinstance(value, (Var, Field, Index, Deref)):
+        if isinstance(value, PLACES):
             kind = self.type_of(value)
             if sites.STATUS_TYPE.fullmatch(kind):
                 return ir.Test("failed", value, text)
             if is_pointer(kind):
                 return ir.Test("nonnull", value, text)
         return ir.Test("other", None, text)
+
+    def through_pointer(self, node: Node, values: tuple[Expr, ...]) -> Expr:
+        """A call of a function that is not named. It may return a reference to what it is given."""
+        self.unknown(ir.THROUGH_POINTER, node, values)
+        result = Opaque(values)
+        self.unnamed.add(result)
+        return result
+
+    def perhaps(self, node: Node, when: str, run: Callable[[], Expr]) -> Expr:
+        """What `run` evaluates, which the program may do or not."""
+        values: list[Expr] = []
+        kept, self.blocked = self.blocked, self.blocked or f"in `{self._callee_text(node) or when}`"
+        block = self.collect(lambda: values.append(run()))
+        self.blocked = kept
+        if matters(block):
+            self.emit(ir.If(ir.Test("other", None, when), block, (), self.span(node)))
+        else:
+            self.merge(block)
+        return opaque(*values)
+
+    def any_of(self, macro: Macro, node: Node, read: Callable[[Macro], Expr]) -> Expr:
+        """A use of a macro that may be one of several: what `read` makes of each, which the program may do or not."""
+        return opaque(*(self.perhaps(node, macro.name, partial(read, one)) for one in macro.either))
+
+    def kept_references(self, node: Node, values: tuple[Expr, ...], kind: str = "std::reference_wrapper") -> Var:
+        """A temporary object that keeps where these are."""
+        options = list(single_values(values))
+        kept = [one.base if isinstance(one, Deref) else Addr(one) for one in options if isinstance(one, PLACES)]
+        made = self.temporary(kind)
+        self.emit(ir.Assign(made, ir.Choice((*kept, *values)), self.span(node)))
+        return made
 
     # -- supplied by the calls and the statements ---------------------------------------------------------------------
 
@@ -1856,12 +1899,6 @@ class Expressions:
     def branch_on(self, condition: Node, then: ir.Block, other: ir.Block, node: Node) -> None:
         raise NotImplementedError
 
-    def resolve_variable(self, name: str, node: Node) -> Expr | None:
-        raise NotImplementedError
-
-    def kept_references(self, node: Node, values: tuple[Expr, ...], kind: str = "std::reference_wrapper") -> Var:
-        raise NotImplementedError
-
     def overloaded(self, node: Node, symbol: str, values: tuple[Expr, ...]) -> Expr | None:
         raise NotImplementedError
 
@@ -1898,12 +1935,6 @@ class Expressions:
         used: bool,
         pasted: bool = False,
     ) -> Expr:
-        raise NotImplementedError
-
-    def perhaps(self, node: Node, when: str, run: Callable[[], Expr]) -> Expr:
-        raise NotImplementedError
-
-    def any_of(self, macro: Macro, node: Node, read: Callable[[Macro], Expr]) -> Expr:
         raise NotImplementedError
 
     def made_of(self, node: Node, kind: str, value: Expr, target: Expr | None = None, certain: bool = True) -> Expr:

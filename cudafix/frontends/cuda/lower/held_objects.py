@@ -1,5 +1,5 @@
-"""Objects that others of the standard library hold, and that end where that is lowered: the elements of vectors, and what
-optional objects hold.
+"""Objects that others of the standard library hold, and that end where that is lowered: the elements of vectors, and
+what optional objects hold.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ class Initializers(Objects):
         constructor that converts it.
         """
         cls = self.class_in(kind) if kind else self.copied_class(value)
-        if cls is not None and self._class_at(value) is cls:
+        if cls is not None and self.class_at(value) is cls:
             self.build(node, place, cls, (value,))
             return
         became = self.made_of(node, kind, value, place)
@@ -183,7 +183,7 @@ class Initializers(Objects):
             self._fill_container(node, place, kind, children, values)
 
     def _is_of(self, value: Expr, cls: Class) -> bool:
-        own = self._class_at(value)
+        own = self.class_at(value)
         return own is not None and cls in self.file.index.lineage(own.name)
 
     def _fill_array(
@@ -286,7 +286,7 @@ class Initializers(Objects):
             return False
         if kind.endswith("]"):
             return not given.endswith("]")
-        cls, own = self.class_in(kind), self._class_at(value)
+        cls, own = self.class_in(kind), self.class_at(value)
         if cls is None or cls.inherits or cls.constructor in cls.methods or self.is_unclear(given):
             return False
         return own is None or cls not in self.file.index.lineage(own.name)

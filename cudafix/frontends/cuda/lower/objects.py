@@ -272,7 +272,7 @@ class Objects(Expressions):
 
     def _converted_for(self, node: Node, callee: str, params: list[Param], value: Expr) -> Expr:
         """What a function gets that takes objects, and is given something else."""
-        own, index = self._class_at(value), self.file.index
+        own, index = self.class_at(value), self.file.index
         params = [p for p in params if not (p.takes_objects_only and self.converting(p.type) is not None)]
         sliced = [p.type for p in params if not p.by_reference and self.sliced(p.type, value) is not None]
         if sliced and len(params) > 1:
@@ -298,7 +298,7 @@ class Objects(Expressions):
 
     def sliced(self, kind: str, value: Expr) -> Class | None:
         """The class of an object that is copied from the base of another one."""
-        own = self._class_at(value)
+        own = self.class_at(value)
         cls = self.file.index.class_of(kind) if own is not None and not is_pointer(kind) else None
         if own is None or cls is None or cls is own or cls.deleter or not self.is_copied(cls):
             return None
@@ -330,7 +330,7 @@ class Objects(Expressions):
         if cls is None or self.implicitly:
             return value
         returned = value == target
-        own = self._class_at(value) if not returned else None
+        own = self.class_at(value) if not returned else None
         if own is not None:
             classes = list(index.lineage(own.name))
             taken = (index.class_of(listed[0].type) for listed in index.taken(cls.constructor) if listed)
@@ -634,7 +634,7 @@ class Objects(Expressions):
         """The class of an object that is copied or moved where another one is made of it, as the class, a base or a
         member of it declares; None for any other value, and for a temporary object, which is that other one.
         """
-        cls = self._class_at(value)
+        cls = self.class_at(value)
         return cls if cls is not None and self.is_copied(cls) and (cls.deleter or not self.is_new(value)) else None
 
     def is_copied(self, cls: Class) -> bool:
@@ -865,7 +865,7 @@ class Objects(Expressions):
 
     def overloaded(self, node: Node, symbol: str, values: tuple[Expr, ...]) -> Expr | None:
         """The call of an operator of a class, be it a member or a function beside it; None where it is none."""
-        classes = [self._class_at(value) for value in values]
+        classes = [self.class_at(value) for value in values]
         kind = self.type_of(values[0])
         by_key = symbol == "[]" and not any(map(_BY_POSITION.match, self.file.index.meanings(kind)))
         if (symbol in _COMPARISONS or by_key) and kind.endswith(">"):  # of a container
@@ -897,14 +897,14 @@ class Objects(Expressions):
             )
         return self.unknown(f"`operator{symbol}` of a class that is not seen", node, values)
 
-    def _class_at(self, value: Expr) -> Class | None:
+    def class_at(self, value: Expr) -> Class | None:
         """The class of an object that is seen; None for a pointer to one."""
         kind = self.type_of(value)
         return self.file.index.class_of(kind) if kind and not is_pointer(kind) else None
 
     def _called(self, node: Node, name: str, values: tuple[Expr, ...]) -> Expr | None:
         """The call of a member of the first object, or of a function that takes them all; None if there is none."""
-        index, classes = self.file.index, [self._class_at(value) for value in values]
+        index, classes = self.file.index, [self.class_at(value) for value in values]
         if (own := classes[0]) is not None and own.compares_by_parts(name) and len(values) == 2:
             self._compare_parts(node, name.removeprefix("operator"), own, values)
             return opaque(*values)
@@ -979,7 +979,7 @@ class Objects(Expressions):
         28.3 [algorithms.general] 10), or themselves.
         """
         for value in values:
-            cls = self._class_at(value)
+            cls = self.class_at(value)
             if cls is not None and any("operator()" in one.methods for one in self.file.index.lineage(cls.name)):
                 copy = self.temporary(cls.name)
                 copied = self.collect(partial(self._call_any, node, copy, of=value))
@@ -995,7 +995,7 @@ class Objects(Expressions):
 
     def iterated(self, node: Node, container: Expr) -> tuple[Expr, Expr] | None:
         """What the `begin` and the `end` of an object give a loop over it; None if its class has none."""
-        if self._class_at(container) is None:
+        if self.class_at(container) is None:
             return None
         first, last = (self._called(node, name, (container,)) for name in ("begin", "end"))
         return (first, last) if first is not None and last is not None else None
@@ -1430,7 +1430,7 @@ class Objects(Expressions):
         self.unknown("placement new", node, (*place, *values))
         return place[0] if place else Opaque(())
 
-    def _make_object(self, node: Node, function: Node, arguments: Node | None, target: Expr | None) -> Expr:
+    def make_object(self, node: Node, function: Node, arguments: Node | None, target: Expr | None) -> Expr:
         """`std::make_unique<T>(args)`: what `new T(args)` does, and an owner that holds the result."""
         name = " ".join(self.raw(function).partition("<")[2].removesuffix(">").split())
         values, spans = self.arguments(arguments)

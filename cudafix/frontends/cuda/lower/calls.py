@@ -12,9 +12,10 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda.lower import held_objects
 from cudafix.frontends.cuda.lower.context import Bound
-from cudafix.frontends.cuda.lower.expressions import ATOMIC_REF, KEEPS_REFERENCES, MAKES, MAP, first_named
+from cudafix.frontends.cuda.lower.expressions import ATOMIC_REF, KEEPS_REFERENCES, MAKES, MAP
 from cudafix.frontends.cuda.lower.initializers import Initializers
 from cudafix.frontends.cuda.lower.library_calls import Call, exchange, of_the_library, one_of, or_one
+from cudafix.frontends.cuda.lower.syntax import cast_argument, cast_type, first_named
 from cudafix.frontends.cuda.lower.terms import PLACES, opaque
 from cudafix.frontends.cuda.preprocess.macros import Macro, variadic_name
 from cudafix.frontends.cuda.preprocess.macros import words as words_in
@@ -261,12 +262,12 @@ class Calls(Initializers):
             for child in node.children:
                 if child.type == "kernel_call_syntax":
                     return self._launch(node, function, child, arguments)
-        cast = self.cast_argument(node)
+        cast = cast_argument(self.raw, node)
         if cast is not None:
             given = self.value(cast, self.unless_deduced(target), used)
-            if self.cast_type(node).endswith("&&"):
+            if cast_type(self.raw, node).endswith("&&"):
                 self.may_move(node, given)
-            return self.ended(node, self.cast_type(node), given)
+            return self.ended(node, cast_type(self.raw, node), given)
         bracketed = function.type == "parenthesized_expression"
         while function.type == "parenthesized_expression" and (inner := first_named(function)) is not None:
             function = inner

@@ -12,6 +12,15 @@ from tree_sitter import Node
 from cudafix import ir, models
 from cudafix.frontends.cuda.lower import assembly
 from cudafix.frontends.cuda.lower.context import Bound, File, Scope, Source
+from cudafix.frontends.cuda.lower.syntax import (
+    cast_argument,
+    cast_type,
+    counts,
+    first_named,
+    is_cast,
+    is_constant_around,
+    is_test_of_status,
+)
 from cudafix.frontends.cuda.lower.terms import (
     FIRST,
     NOTHING,
@@ -31,7 +40,7 @@ from cudafix.frontends.cuda.preprocess.macros import Macro
 from cudafix.frontends.cuda.sema import sites
 from cudafix.frontends.cuda.sema.declarations import Class
 from cudafix.frontends.cuda.sema.lookup import Use
-from cudafix.frontends.cuda.sema.names import CASTS, NULLS, PASSES, STANDARD_STREAMS
+from cudafix.frontends.cuda.sema.names import NULLS, PASSES, STANDARD_STREAMS
 from cudafix.frontends.cuda.sema.owners import Optional
 from cudafix.frontends.cuda.sema.second_names import is_memory_of_a_template
 from cudafix.frontends.cuda.sema.type_texts import is_pointer, plain_name, pointee
@@ -104,7 +113,6 @@ KEEPS_REFERENCES = re.compile(r"(?:std::)?(?:reference_wrapper|atomic_ref)\b|&\s
 ATOMIC_REF = re.compile(r"(?:const )?(?:(?:cuda::)?std::|cuda::)?atomic_ref\b")
 _BY_TRUTH = frozenset(("|=", "+=", "-="))
 """Assignments that change nothing where the right side is `false`, which is 0 (C++17, 7.6 [conv.prom] 6)."""
-_TEST_OF_STATUS = re.compile(r"[^|?]*[!=]=\s*(?:cuda|CUDA_|\w+_STATUS_)S(?:uccess|UCCESS)", re.DOTALL)
 _CALL_OF_THE_RUNTIME = re.compile(r"cuda[A-Z]\w*\s*\([^()]*\)\Z")  # `0`, which is success, or more
 _INSIDE = re.compile(r"[<,]\s*(?:const\s+)?")  # where a template argument begins
 _ON_THE_DEVICE = re.compile(r"(?:thrust::)?device_(?:vector|ptr)\b")
@@ -762,8 +770,8 @@ class Expressions:
                 return self.qualified(node)
             if kind == "template_function":
                 return self.template_name(node)
-            if kind == "call_expression" and (cast := self.cast_argument(node)) is not None:
-                return self.ended(node, self.cast_type(node), self.lvalue(cast))
+            if kind == "call_expression" and (cast := cast_argument(self.raw, node)) is not None:
+                return self.ended(node, cast_type(self.raw, node), self.lvalue(cast))
             if kind == "this":
                 return Var("this")
             return self.value(node)
@@ -831,22 +839,7 @@ class Expressions:
             return False
         if index.is_enumerator(name) or index.is_constant_around(name):
             return False
-        return not (is_library_constant(name) or _is_api_constant(name) or self.is_constant_around(node, name))
-
-    def is_constant_around(self, node: Node, name: str) -> bool:
-        """Whether a template around a name has a parameter, or a block around it an enumerator, that is called so."""
-        word = re.compile(rf"\b{name}\b")
-        at: Node | None = node
-        while at is not None:
-            parameters = at.child_by_field_name("parameters") if at.type == "template_declaration" else None
-            if parameters is not None and word.search(self.raw(parameters)):
-                return True
-            if at.type == "compound_statement":
-                for listed in re.findall(r"\benum\b[^;{}()]*\{([^{}]*)\}", self.raw(at)):
-                    if word.search(listed):
-                        return True
-            at = at.parent
-        return False
+        return not (is_library_constant(name) or _is_api_constant(name) or is_constant_around(self.raw, node, name))
 
     def _literal(self, node: Node, target: Expr | None, used: bool) -> Expr:
         suffix = node.named_children[-1] if node.type == "user_defined_literal" else None
@@ -932,12 +925,6 @@ class Expressions:
         kind = self.type_of(target) if target is not None else ""
         return target if kind and not kind.startswith("auto") else None
 
-    def _is_test_of_status(self, node: Node) -> bool:
-        """Whether an expression is a comparison of the status of a call with success."""
-        while node.type == "parenthesized_expression" and node.named_child_count == 1:
-            node = node.named_children[0]
-        return node.type == "binary_expression" and _TEST_OF_STATUS.fullmatch(self.raw(node)) is not None
-
     def _keeps_truth(self, place: Expr, left: Node, right: Node, node: Node) -> bool:
         """`flag = flag && …`, or `||`, with a test of a status: it stores a constant, or nothing new."""
         while right.type == "parenthesized_expression" and right.named_child_count == 1:
@@ -950,7 +937,7 @@ class Expressions:
             return False
         first = self.raw(one) == self.raw(left)
         other = two if first else one
-        if not self._is_test_of_status(other) or not (first or self.raw(two) == self.raw(left)):
+        if not is_test_of_status(self.raw, other) or not (first or self.raw(two) == self.raw(left)):
             return False
         both = sign.type == "&&"
         changed: Block = (ir.Assign(place, Const("false" if both else "true"), self.span(node)),)
@@ -1357,7 +1344,7 @@ class Expressions:
             kind = self.type_of(place)
             by_truth = operator.type in _BY_TRUTH or (operator.type == "&=" and kind == "bool")
             summed = operator.type in ("|=", "+=") and _CALL_OF_THE_RUNTIME.match(self.raw(right)) is not None
-            if is_number(kind) and ((by_truth and self._is_test_of_status(right)) or summed):
+            if is_number(kind) and ((by_truth and is_test_of_status(self.raw, right)) or summed):
                 self.touch(left, place)
                 self.touch(left, place, write=True)
                 value = opaque(place)
@@ -1390,7 +1377,7 @@ class Expressions:
             self.lead_to_elements(place, node)
             return place
         cls = self.file.index.class_of(self.type_of(place)) if not is_pointer(self.type_of(place)) else None
-        if self._is_cast(left):
+        if is_cast(self.raw, left):
             self.unwritten.add("")  # it may be another class that is assigned
         if cls is not None and self.assigned(node, place, cls, right):
             self.through_reference(place, node)
@@ -1476,29 +1463,6 @@ class Expressions:
         self.store(place, value, node)
         return value
 
-    def _counts(self, node: Node) -> bool:
-        """Whether an assignment steps a number by one that is written, or sets bits of it."""
-        if node.type != "assignment_expression":
-            return node.type == "update_expression"
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        operator = node.child_by_field_name("operator")
-        if left is None or right is None or operator is None:
-            return False
-        if operator.type == "=" and right.type == "binary_expression":
-            parts = right.child_by_field_name("left"), right.child_by_field_name("right")
-            operator = right.child_by_field_name("operator")
-            if operator is None or self.raw(left) not in (self.raw(one) for one in parts if one is not None):
-                return False
-            if operator.type == "-" and (parts[0] is None or self.raw(parts[0]) != self.raw(left)):
-                return False
-            right = next((one for one in parts if one is not None and self.raw(one) != self.raw(left)), None)
-        return (
-            right is not None
-            and operator is not None
-            and operator.type.removesuffix("=") in ("+", "-", "|")
-            and right.type == "number_literal"
-        )
-
     def store(self, place: Expr, value: Expr, node: Node) -> None:
         """An assignment, unless the target is a plain number that nobody can index or branch with."""
         self.bump(place)
@@ -1529,7 +1493,7 @@ class Expressions:
             and not self.is_address(value)
         ):
             return
-        self.emit(ir.Assign(place, value, self.span(node), self._counts(node)))
+        self.emit(ir.Assign(place, value, self.span(node), counts(self.raw, node)))
         if isinstance(place, Field) and not self.may_lead(value):  # a number in another member of a union
             for other in self.overlaid(place):
                 self.emit(ir.Assign(other, value, self.span(node)))
@@ -1967,51 +1931,10 @@ class Expressions:
     def make_lambda(self, node: Node, target: Expr | None, used: bool) -> Expr:
         raise NotImplementedError
 
-    def _is_cast(self, node: Node) -> bool:
-        """Whether an expression is what a cast gives."""
-        while node.type == "parenthesized_expression" and (inner := first_named(node)) is not None:
-            node = inner
-        return node.type == "cast_expression" or self.cast_argument(node) is not None
-
-    def cast_type(self, node: Node) -> str:
-        """The type of `static_cast<T>(x)` and the like."""
-        cast = self._cast_head(node)
-        written = cast.child_by_field_name("arguments") if cast is not None else None
-        return self.raw(written)[1:-1].strip() if written is not None else ""
-
-    def written_type(self, node: Node) -> str:
-        """The type that a cast gives a value, be it in parentheses; nothing for what is no cast."""
-        while node.type == "parenthesized_expression" and (inner := first_named(node)) is not None:
-            node = inner
-        kind = node.child_by_field_name("type") if node.type == "cast_expression" else None
-        return self.raw(kind) if kind is not None else self.cast_type(node)
-
-    def cast_argument(self, node: Node) -> Node | None:
-        """The argument of `static_cast<T>(x)` and the like."""
-        arguments = node.child_by_field_name("arguments") if self._cast_head(node) is not None else None
-        return first_named(arguments) if arguments is not None else None
-
-    def _cast_head(self, node: Node) -> Node | None:
-        """The `static_cast<T>` of `static_cast<T>(x)` and the like."""
-        function = node.child_by_field_name("function")
-        if function is not None and function.type == "qualified_identifier":  # `std::bit_cast<T>`
-            function = function.child_by_field_name("name")
-        if function is None or function.type != "template_function":
-            return None
-        name = function.child_by_field_name("name")
-        return function if name is not None and self.raw(name) in CASTS else None
-
 
 def is_reference(lowering: Expressions, place: Expr) -> bool:
     """Whether a place is what a local reference refers to."""
     return isinstance(place, Deref) and isinstance(place.base, Var) and place.base.name in lowering.references
-
-
-def first_named(node: Node) -> Node | None:
-    for child in node.children:
-        if child.is_named and child.type != "comment":
-            return child
-    return None
 
 
 _NOT_VALUES = frozenset(

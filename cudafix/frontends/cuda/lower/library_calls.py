@@ -8,8 +8,9 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from cudafix import ir
-from cudafix.frontends.cuda.lower.expressions import ATOMIC_REF, KEEPS_REFERENCES, first_named
+from cudafix.frontends.cuda.lower.expressions import ATOMIC_REF, KEEPS_REFERENCES
 from cudafix.frontends.cuda.lower.objects import Objects
+from cudafix.frontends.cuda.lower.syntax import first_named
 from cudafix.frontends.cuda.lower.terms import deref, is_temporary, opaque
 from cudafix.frontends.cuda.sema.names import PASSES
 from cudafix.frontends.cuda.sema.type_texts import is_pointer

@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda.lower.branches import Branches
-from cudafix.frontends.cuda.lower.expressions import first_named
+from cudafix.frontends.cuda.lower.syntax import cast_argument, first_named, is_constant_around
 from cudafix.frontends.cuda.lower.terms import (
     Plain,
     assigned_in,
@@ -126,7 +126,7 @@ class Loops(Branches):
                     values += parts
                 case ir.Const(text):
                     if WORD.fullmatch(text) and (
-                        self.file.index.are_several(text) or self.is_constant_around(operands[0], text)
+                        self.file.index.are_several(text) or is_constant_around(self.raw, operands[0], text)
                     ):
                         return None
                 case place if place != header.index:
@@ -214,9 +214,9 @@ class Loops(Branches):
 
     def _asked_for(self, node: Node) -> Node | None:
         """The container of which an expression says how many elements it has: `v.size()`, `(int)v.size()`."""
-        while node.type in ("parenthesized_expression", "cast_expression") or self.cast_argument(node) is not None:
+        while node.type in ("parenthesized_expression", "cast_expression") or cast_argument(self.raw, node) is not None:
             inner = node.child_by_field_name("value") if node.type == "cast_expression" else None
-            inner = inner or self.cast_argument(node) or first_named(node)
+            inner = inner or cast_argument(self.raw, node) or first_named(node)
             if inner is None:
                 return None
             node = inner

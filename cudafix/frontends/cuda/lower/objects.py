@@ -11,6 +11,7 @@ from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, MAKES, MAP, MAX_DEPTH, Expressions
+from cudafix.frontends.cuda.lower.syntax import cast_argument, cast_type, written_type
 from cudafix.frontends.cuda.lower.terms import deref, is_temporary, opaque, root_of
 from cudafix.frontends.cuda.sema import sites
 from cudafix.frontends.cuda.sema.declarations import NUMBER_OBJECT, Class
@@ -1301,7 +1302,7 @@ class Objects(Expressions):
     def _is_discarded(self, node: Node) -> bool:
         """Whether it is `static_cast<void>(…)`, or the parentheses of it."""
         call = node.parent if node.type == "argument_list" else node
-        return call is not None and self.cast_argument(call) is not None and self.cast_type(call) == "void"
+        return call is not None and cast_argument(self.raw, call) is not None and cast_type(self.raw, call) == "void"
 
     def _is_value(self, arguments: Node) -> bool:
         """Whether arguments go to a function that is a value: a pointer to one, a function object."""
@@ -1492,7 +1493,7 @@ class Objects(Expressions):
         span = self.span(node)
         empty = Span(span.path, span.start, span.start)
         count = "?" if any(child.type == "[" for child in node.children) else ""
-        kind = pointee(self.written_type(inner)) or self.type_of(Deref(value))
+        kind = pointee(written_type(self.raw, inner)) or self.type_of(Deref(value))
         cls = self.file.index.class_of(kind)
         self.each(node, cls or self.unseen(kind), "~", value, count)
         if cls is not None and not self.file.index.has(cls, f"~{cls.constructor}"):

@@ -10,8 +10,9 @@ from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda.lower.context import Bound, File, Scope, Source, together
-from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, OPTIONAL, SHOUT, first_named
+from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, OPTIONAL, SHOUT
 from cudafix.frontends.cuda.lower.loops import Loops
+from cudafix.frontends.cuda.lower.syntax import first_named
 from cudafix.frontends.cuda.lower.terms import is_temporary, matters, opaque, root_of
 from cudafix.frontends.cuda.preprocess.expansion import UNREADABLE
 from cudafix.frontends.cuda.preprocess.macros import Macro, joined, pasted

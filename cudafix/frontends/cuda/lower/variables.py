@@ -11,8 +11,9 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda.lower import held_objects
 from cudafix.frontends.cuda.lower.blocks import Blocks
-from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, first_named, is_reference
+from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, is_reference
 from cudafix.frontends.cuda.lower.initializers import CONTAINER
+from cudafix.frontends.cuda.lower.syntax import cast_type, first_named
 from cudafix.frontends.cuda.lower.terms import (
     is_temporary,
     matters,
@@ -575,7 +576,7 @@ class Variables(Blocks):
             kind = value.child_by_field_name("type")
             text = self.raw(kind) if kind is not None else ""
         else:
-            text = self.cast_type(value) if value.type == "call_expression" else ""
+            text = cast_type(self.raw, value) if value.type == "call_expression" else ""
         if text:
             return re.sub(r"\s*\*", " *", text.replace("const", " ").strip(), count=1).strip()
         return self.type_of(self.decayed(result))

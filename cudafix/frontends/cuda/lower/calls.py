@@ -6,15 +6,18 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 
 from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda.lower import held_objects
+from cudafix.frontends.cuda.lower.assignments import assignment, pointer_to_function
 from cudafix.frontends.cuda.lower.context import Bound
-from cudafix.frontends.cuda.lower.expressions import ATOMIC_REF, KEEPS_REFERENCES, MAKES, MAP
+from cudafix.frontends.cuda.lower.expressions import ATOMIC_REF, KEEPS_REFERENCES, MAKES, MAP, VALUES
 from cudafix.frontends.cuda.lower.initializers import Initializers
 from cudafix.frontends.cuda.lower.library_calls import Call, exchange, of_the_library, one_of, or_one
+from cudafix.frontends.cuda.lower.operators import OPERATORS
 from cudafix.frontends.cuda.lower.syntax import cast_argument, cast_type, first_named
 from cudafix.frontends.cuda.lower.terms import PLACES, opaque
 from cudafix.frontends.cuda.preprocess.macros import Macro, variadic_name
@@ -89,6 +92,7 @@ _STATEMENT_KEYWORDS = frozenset("case catch default do else for goto if return s
 class Calls(Initializers):
     """Lowers calls: who is called with what, and who looks at the status; what a call means is not decided here."""
 
+    readers = MappingProxyType({**VALUES, **OPERATORS, "assignment_expression": assignment})
     plain_call = False  # the call runs a function of this file that calls nothing itself
     use: Site | None = None  # the statement that uses the macro which is lowered here
 
@@ -150,7 +154,7 @@ class Calls(Initializers):
         if inner is None:
             return None
         if inner.type == "call_expression":
-            callee = self._callee_text(inner)
+            callee = self.callee_text(inner)
             api = sites.is_api(callee)
             if sites.TEXT_OF_STATUS.fullmatch(callee) is not None:
                 return None
@@ -198,18 +202,18 @@ class Calls(Initializers):
                 found = self.checked(node)
                 inner = found[0] if found is not None else self._acting_check(node)
                 if inner is None:
-                    return node if sites.is_api(self._callee_text(node)) else None
+                    return node if sites.is_api(self.callee_text(node)) else None
                 node = inner
             else:
                 return None
 
     def _acting_check(self, node: Node) -> Node | None:
         """The API call in a check macro that also returns or jumps: `CHECK(cudaFree(p))`."""
-        macro, arguments = self.macro(self._callee_text(node), node), node.child_by_field_name("arguments")
+        macro, arguments = self.macro(self.callee_text(node), node), node.child_by_field_name("arguments")
         values = [c for c in arguments.named_children if c.type == "call_expression"] if arguments is not None else []
         if macro is None or macro.kind != "operates" or len(values) != 1 or not sites.only_looks(macro.body):
             return None
-        return values[0] if sites.is_api(self._callee_text(values[0])) else None
+        return values[0] if sites.is_api(self.callee_text(values[0])) else None
 
     # -- calls --------------------------------------------------------------------------------------------------------
 
@@ -257,7 +261,7 @@ class Calls(Initializers):
     def call(self, node: Node, target: Expr | None, used: bool) -> Expr:
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if function is None:
-            return self._other(node)
+            return self.other(node)
         if node.child_count > 2:
             for child in node.children:
                 if child.type == "kernel_call_syntax":
@@ -309,7 +313,7 @@ class Calls(Initializers):
             if isinstance(callee, FuncRef):
                 values, spans = self.arguments(arguments)
                 return self.emit_call(node, function, callee.name, values, spans, None, target, used)
-        if kind == "call_expression" and (pointer := self.pointer_to_function(node)) is not None:
+        if kind == "call_expression" and (pointer := pointer_to_function(self, node)) is not None:
             return pointer
         if kind == "call_expression" and (picked := self._picked(function)) is not None:
             fixed = None if picked in self.file.macros else "a macro picks the name"
@@ -358,7 +362,7 @@ class Calls(Initializers):
         """The name that a macro picks out of its arguments by their number: `PICK(__VA_ARGS__, F3, F2, F1)(…)`, where
         `PICK(_1, _2, _3, NAME, ...)` is `NAME`.
         """
-        macro = self.macro(self._callee_text(node), node)
+        macro = self.macro(self.callee_text(node), node)
         arguments = node.child_by_field_name("arguments")
         if macro is None or arguments is None:
             return None
@@ -762,7 +766,7 @@ class Calls(Initializers):
         argument, name_node = function.child_by_field_name("argument"), function.child_by_field_name("field")
         operator = function.child_by_field_name("operator")
         if argument is None or name_node is None:
-            return self._other(node)
+            return self.other(node)
         arrow = operator is not None and operator.type == "->"
         receiver = self.pointed(function, argument) if arrow else self.lvalue(argument)
         if self._is_to_member(function) or self._is_to_member(argument):  # `(o.*f)(x)`, `(o.*p.f)(x)`

@@ -187,12 +187,12 @@ class Objects(Expressions):
             self.initialize(node, result, active, *self.arguments(value))
             return result
         if cls is None or kind is None or value is None:
-            if kind is not None and value is not None and (made := self._other(node)):
+            if kind is not None and value is not None and (made := self.other(node)):
                 self.hands_over(node, self.raw(kind), self.listed.get(value.id, ()))
                 self.copied(node, self.raw(kind), self.listed.get(value.id, ()))
                 self.made_of_unseen(node, self.raw(kind), self.listed.get(value.id, ()))
                 return made
-            return self._other(node)
+            return self.other(node)
         if self.file.index.has(cls, cls.constructor):
             return self._construct(node, kind, cls, *self.arguments(value), target)
         initials = [self.initial(child) for child in value.named_children if child.type != "comment"]

@@ -12,6 +12,7 @@ from cudafix import ir
 from cudafix.frontends.cuda.lower.context import Bound, File, Scope, Source, together
 from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, OPTIONAL, SHOUT
 from cudafix.frontends.cuda.lower.loops import Loops
+from cudafix.frontends.cuda.lower.operators import short_circuit
 from cudafix.frontends.cuda.lower.syntax import first_named
 from cudafix.frontends.cuda.lower.terms import is_temporary, matters, opaque, root_of
 from cudafix.frontends.cuda.preprocess.expansion import UNREADABLE
@@ -132,7 +133,7 @@ class Statements(Loops):
             operator = inner.child_by_field_name("operator")
             left, right = inner.child_by_field_name("left"), inner.child_by_field_name("right")
             if operator is not None and operator.type in ("&&", "||") and left is not None and right is not None:
-                self._short_circuit(inner, left, right, operator.type)
+                short_circuit(self, inner, left, right, operator.type)
                 return
             compared = left.child_by_field_name("operator") if left is not None else None
             if operator is not None and operator.type.startswith(">") and compared is not None and compared.type == "<":

@@ -436,67 +436,73 @@ class Variables(Blocks):
         if one.open and value is not None:
             one = self._settled(one, value)
         if value is not None and one.may_refer:
-            meant = kind
-            if kind.startswith(("auto", "decltype")) and value.type == "identifier":
-                meant = self.type_of(self.local(self.raw(value)) or opaque())
-            if one.array or meant.endswith("]"):  # as a pointer to its first element
-                element = pointee(meant)
-                var = self.declare(one.name, element + ("*" if element.endswith("*") else " *"), one.node)
-                place = self.lvalue(value)
-                first = self.decayed(place) if self.type_of(place).endswith("]") or is_temporary(place) else Addr(place)
-                self.emit(ir.Assign(var, first, self.span(node)))
-            else:
-                braced = value.type in ("argument_list", "initializer_list") and value.named_child_count == 1
-                if braced and self.file.index.class_of(kind.strip(" *&")) is None:
-                    value = value.named_children[0]
-                self._reference(one, node, self.lvalue(value), kind)
+            self._referring(one, node, value, kind)
             return
         if value is not None and self._sole_object(one, node, value):
             return
         if self._optional_object(one, node, value) or self._row(one, node, value):
             return
         if value is None:
-            cls = self.file.index.class_of(kind) if not one.array and not is_pointer(kind) else None
-            if cls is not None or self.active(kind):
-                self._object(one, node, (), ())
-                return
-            var = self.declare(one.name, kind, one.node)
-            if not is_floating(kind) or var.name in self.addressed:
-                self.emit(self._fresh(var, one, node))
-            if one.array:
-                self.sizes(node)
-                if kind.count("[]") < 2 and (number := self.number_of(self._extent(one), node)) is not None:
-                    self.extents[var.name] = number
-                self._elements(var, one, node)
-            else:
-                self._own_allocator(var, kind, self.span(node))
-                self.begin_unseen(node, var, kind)
-                self._owns(var, one)
-                self.takes_size(node, var, ())
-            return
-        if KEEPS_REFERENCES.search(kind):
+            self._uninitialized(one, node, kind)
+        elif KEEPS_REFERENCES.search(kind):
             braced = value.type in ("argument_list", "initializer_list")
             self._object(one, node, self.arguments(value)[0] if braced else (self.value(value),), ())
-            return
-        if value.type == "argument_list":
+        elif value.type == "argument_list":
+            values, spans = self.arguments(value)
             if is_number(kind) or is_pointer(kind) or _HANDLE.match(kind):
-                values, _ = self.arguments(value)
                 self.copied(node, kind, values)
                 var = self.declare(one.name, kind, one.node)
                 self.store(var, values[0] if len(values) == 1 else opaque(*values), node)
-                return
-            values, spans = self.arguments(value)
-            self._object(one, node, values, spans)
-            return
-        if value.type == "initializer_list":
+            else:
+                self._object(one, node, values, spans)
+        elif value.type == "initializer_list":
             self._aggregate(one, node, value)
-            return
-        if value.type == "lambda_expression":
+        elif value.type == "lambda_expression":
             self.emit(ir.Declare(Var(self._future_name(one, kind)), kind, False, self.span(node)))
             self.assign(self.declare(one.name, kind, one.node), value, node)
+        else:
+            self._initialized(one, node, value, kind)
+
+    def _referring(self, one: Declared, node: Node, value: Node, kind: str) -> None:
+        """A reference; one to an array is a pointer to its first element."""
+        meant = kind
+        if kind.startswith(("auto", "decltype")) and value.type == "identifier":
+            meant = self.type_of(self.local(self.raw(value)) or opaque())
+        if one.array or meant.endswith("]"):
+            element = pointee(meant)
+            var = self.declare(one.name, element + ("*" if element.endswith("*") else " *"), one.node)
+            place = self.lvalue(value)
+            first = self.decayed(place) if self.type_of(place).endswith("]") or is_temporary(place) else Addr(place)
+            self.emit(ir.Assign(var, first, self.span(node)))
             return
+        braced = value.type in ("argument_list", "initializer_list") and value.named_child_count == 1
+        if braced and self.file.index.class_of(kind.strip(" *&")) is None:
+            value = value.named_children[0]
+        self._reference(one, node, self.lvalue(value), kind)
+
+    def _uninitialized(self, one: Declared, node: Node, kind: str) -> None:
+        """A variable without an initializer."""
+        cls = self.file.index.class_of(kind) if not one.array and not is_pointer(kind) else None
+        if cls is not None or self.active(kind):
+            self._object(one, node, (), ())
+            return
+        var = self.declare(one.name, kind, one.node)
+        if not is_floating(kind) or var.name in self.addressed:
+            self.emit(self._fresh(var, one, node))
+        if one.array:
+            self.sizes(node)
+            if kind.count("[]") < 2 and (number := self.number_of(self._extent(one), node)) is not None:
+                self.extents[var.name] = number
+            self._elements(var, one, node)
+        else:
+            self._own_allocator(var, kind, self.span(node))
+            self.begin_unseen(node, var, kind)
+            self._owns(var, one)
+            self.takes_size(node, var, ())
+
+    def _initialized(self, one: Declared, node: Node, value: Node, kind: str) -> None:
+        """`T x = value`. The initializer sees the names before the declaration."""
         cls = self.file.index.class_of(kind) if not is_pointer(kind) else None
-        # the initializer sees the names before the declaration
         holder = Var(self._future_name(one, kind))
         if one.array or cls is not None:
             self.emit(ir.Declare(holder, element_type(kind), one.array, self.span(node)))
@@ -521,19 +527,9 @@ class Variables(Blocks):
             self._owns(var, one)
             return
         returned = result == holder and len(self.out) > count
-        converted = (
-            own is None and cls is not None and bool(self.type_of(result)) and self.converting(cls.name) is not None
-        )
         if cls is None and not one.array and (kind in ir.HANDLES or is_pointer(kind)):
             result = self.as_handle(value, result)
-        if not returned and not converted and not (one.array and isinstance(result, Const)):
-            self.store(var, result, node)
-            self.versions[var.name] = 0
-            if cls is not None and own is cls:
-                self.copy_parts(node, var, cls, result)
-        if cls is not None and not one.array:
-            self.made_of(node, cls.name, var if returned else result, var)
-        self.lead_to_elements(var, node)
+        self._gets(one, node, var, cls, result, own, returned)
         if kind.startswith("auto") and not one.array:
             self._ends_unseen(node, result)
         one.type = kind
@@ -542,6 +538,22 @@ class Variables(Blocks):
             self.begin_unseen(node, var, kind)
         if not is_pointer(kind):
             self._owns(var, one)
+
+    def _gets(
+        self, one: Declared, node: Node, var: Var, cls: Class | None, result: Expr, own: Class | None, returned: bool
+    ) -> None:
+        """A variable gets a value, an object of `own` perhaps, unless a call has `returned` it there."""
+        converted = (
+            own is None and cls is not None and bool(self.type_of(result)) and self.converting(cls.name) is not None
+        )
+        if not returned and not converted and not (one.array and isinstance(result, Const)):
+            self.store(var, result, node)
+            self.versions[var.name] = 0
+            if cls is not None and own is cls:
+                self.copy_parts(node, var, cls, result)
+        if cls is not None and not one.array:
+            self.made_of(node, cls.name, var if returned else result, var)
+        self.lead_to_elements(var, node)
 
     def _settled(self, one: Declared, value: Node) -> Declared:
         """What may be a reference, when what it is initialized with is known (C++17, 10.1.7.4 [dcl.spec.auto] 5)."""

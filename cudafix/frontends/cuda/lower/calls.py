@@ -6,18 +6,16 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
 
 from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda.lower import held_objects
-from cudafix.frontends.cuda.lower.assignments import assignment, pointer_to_function
+from cudafix.frontends.cuda.lower.assignments import pointer_to_function
 from cudafix.frontends.cuda.lower.context import Bound
-from cudafix.frontends.cuda.lower.expressions import ATOMIC_REF, KEEPS_REFERENCES, MAKES, MAP, VALUES
+from cudafix.frontends.cuda.lower.expressions import ATOMIC_REF, KEEPS_REFERENCES, MAKES, MAP
 from cudafix.frontends.cuda.lower.initializers import Initializers
 from cudafix.frontends.cuda.lower.library_calls import Call, exchange, of_the_library, one_of, or_one
-from cudafix.frontends.cuda.lower.operators import OPERATORS
 from cudafix.frontends.cuda.lower.syntax import cast_argument, cast_type, first_named
 from cudafix.frontends.cuda.lower.terms import PLACES, opaque
 from cudafix.frontends.cuda.preprocess.macros import Macro, variadic_name
@@ -92,7 +90,6 @@ _STATEMENT_KEYWORDS = frozenset("case catch default do else for goto if return s
 class Calls(Initializers):
     """Lowers calls: who is called with what, and who looks at the status; what a call means is not decided here."""
 
-    readers = MappingProxyType({**VALUES, **OPERATORS, "assignment_expression": assignment})
     plain_call = False  # the call runs a function of this file that calls nothing itself
     use: Site | None = None  # the statement that uses the macro which is lowered here
 

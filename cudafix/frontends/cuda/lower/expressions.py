@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from tree_sitter import Node
 
@@ -1513,21 +1513,6 @@ class Expressions:
     def statement_expression(self, node: Node, used: bool) -> Expr:
         raise NotImplementedError
 
-    def call(self, node: Node, target: Expr | None, used: bool) -> Expr:
-        raise NotImplementedError
-
-    def new(self, node: Node, target: Expr | None, used: bool) -> Expr:
-        raise NotImplementedError
-
-    def new_pointer(self, node: Node, value: Node, target: Expr | None) -> Expr:
-        raise NotImplementedError
-
-    def delete(self, node: Node, target: Expr | None, used: bool) -> Expr:
-        raise NotImplementedError
-
-    def braced(self, node: Node, target: Expr | None) -> Expr:
-        raise NotImplementedError
-
     def branch_on(self, condition: Node, then: ir.Block, other: ir.Block, node: Node) -> None:
         raise NotImplementedError
 
@@ -1596,9 +1581,6 @@ class Expressions:
     def end_moves(self, node: Node) -> None:
         raise NotImplementedError
 
-    def make_lambda(self, node: Node, target: Expr | None, used: bool) -> Expr:
-        raise NotImplementedError
-
 
 def is_reference(lowering: Expressions, place: Expr) -> bool:
     """Whether a place is what a local reference refers to."""
@@ -1611,7 +1593,7 @@ _NOT_VALUES = frozenset(
         "type_identifier field_identifier string_literal gnu_asm_qualifier"
     ).split()
 )
-Reader = Callable[[Expressions, Node, "Expr | None", bool], Expr]
+Reader = Callable[[Any, Node, "Expr | None", bool], Expr]  # the first is what lowers the function
 VALUES: Mapping[str, Reader] = {
     "identifier": Expressions._identifier,
     "fold_expression": Expressions._of_pack,
@@ -1634,11 +1616,6 @@ VALUES: Mapping[str, Reader] = {
     "gnu_asm_expression": Expressions.assembly,
     "requires_expression": Expressions._measure,
     "initializer_list": Expressions._list,
-    "compound_literal_expression": lambda self, node, target, used: self.braced(node, target),
     "compound_statement": lambda self, node, target, used: self.statement_expression(node, used),
-    "call_expression": lambda self, node, target, used: self.call(node, target, used),
-    "new_expression": lambda self, node, target, used: self.new(node, target, used),
-    "delete_expression": lambda self, node, target, used: self.delete(node, target, used),
-    "lambda_expression": lambda self, node, target, used: self.make_lambda(node, target, used),
     **dict.fromkeys(_LITERALS, Expressions._literal),
 }

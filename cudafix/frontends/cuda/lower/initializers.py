@@ -11,6 +11,7 @@ from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, MAKES, MAX_DEPTH
+from cudafix.frontends.cuda.lower.new_and_delete import each
 from cudafix.frontends.cuda.lower.objects import Objects
 from cudafix.frontends.cuda.lower.terms import opaque, single_values
 from cudafix.frontends.cuda.sema.declarations import Class
@@ -41,7 +42,7 @@ class Initializers(Objects):
         cls = self.class_in(kind.rstrip("[]") if array else kind)
         if value is None:
             if array:
-                self.each(node, cls or self.unseen(kind), "", place, count or f"?@{self.span(node).start}")
+                each(self, node, cls or self.unseen(kind), "", place, count or f"?@{self.span(node).start}")
             else:
                 self.initialize(node, place, kind, ())
         elif value.type == "argument_list":

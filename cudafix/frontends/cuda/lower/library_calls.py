@@ -9,6 +9,7 @@ from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda.lower.expressions import ATOMIC_REF, KEEPS_REFERENCES
+from cudafix.frontends.cuda.lower.new_and_delete import make_object
 from cudafix.frontends.cuda.lower.objects import Objects
 from cudafix.frontends.cuda.lower.syntax import first_named
 from cudafix.frontends.cuda.lower.terms import deref, is_temporary, opaque
@@ -114,7 +115,7 @@ def _made(lowering: Objects, call: Call) -> Expr | None:
         return None
     if written.endswith("]>") and not is_number(written.partition("<")[2][:-3]):
         return None
-    return lowering.make_object(call.node, call.function, call.arguments, call.target)
+    return make_object(lowering, call.node, call.function, call.arguments, call.target)
 
 
 def _passed(lowering: Objects, call: Call) -> Expr | None:

@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping
 from tree_sitter import Node
 
 from cudafix import ir
-from cudafix.frontends.cuda.lower.expressions import SHOUT, Expressions, Reader
+from cudafix.frontends.cuda.lower.expressions import SHOUT, Reader
+from cudafix.frontends.cuda.lower.new_and_delete import new_pointer
+from cudafix.frontends.cuda.lower.objects import Objects
 from cudafix.frontends.cuda.lower.terms import PLACES, is_temporary, matters, opaque
 from cudafix.frontends.cuda.sema.names import STANDARD_STREAMS
 from cudafix.frontends.cuda.sema.type_texts import is_pointer
@@ -21,14 +23,14 @@ _VIEWS = re.compile(r"(?:std::)?(?:ranges::)?views::")
 _STEPS_ALONE = re.compile(r"(?:const )?(?:std::)?(?:vector|array|span|(?:basic_)?string(?:_view)?)\b.*::\w*iterator\b")
 
 
-def binary(lowering: Expressions, node: Node, target: Expr | None, used: bool) -> Expr:
+def binary(lowering: Objects, node: Node, target: Expr | None, used: bool) -> Expr:
     left_node, right_node = node.child_by_field_name("left"), node.child_by_field_name("right")
     operator_node = node.child_by_field_name("operator")
     if left_node is None or right_node is None or operator_node is None:
         return lowering.other(node)
     operator = operator_node.type
     if operator == "*" and left_node.type == "new_expression":  # `new T *(x)` reads as `(new T) * (x)`
-        return lowering.new_pointer(left_node, right_node, target)
+        return new_pointer(lowering, left_node, right_node, target)
     if operator in ("&&", "||"):
         return short_circuit(lowering, node, left_node, right_node, operator)
     if operator in ("<<", ">>"):
@@ -64,7 +66,7 @@ def binary(lowering: Expressions, node: Node, target: Expr | None, used: bool) -
     return opaque(left, right)
 
 
-def _is_macro_of_a_log(lowering: Expressions, node: Node) -> bool:
+def _is_macro_of_a_log(lowering: Objects, node: Node) -> bool:
     """Whether `VLOG(2) << …` begins with a macro that is not in the tree: it may leave out what follows."""
     while node.type == "binary_expression" and (left := node.child_by_field_name("left")) is not None:
         node = left
@@ -72,7 +74,7 @@ def _is_macro_of_a_log(lowering: Expressions, node: Node) -> bool:
     return SHOUT.fullmatch(name) is not None and name not in lowering.file.macros and name not in lowering.file.hosts
 
 
-def short_circuit(lowering: Expressions, node: Node, left_node: Node, right_node: Node, operator: str) -> Expr:
+def short_circuit(lowering: Objects, node: Node, left_node: Node, right_node: Node, operator: str) -> Expr:
     if lowering.is_overloaded(operator):
         return _both(lowering, node, left_node, right_node, operator)
     test = lowering.test(left_node)
@@ -90,7 +92,7 @@ def short_circuit(lowering: Expressions, node: Node, left_node: Node, right_node
     return opaque(*parts, *right)
 
 
-def _both(lowering: Expressions, node: Node, left_node: Node, right_node: Node, operator: str) -> Expr:
+def _both(lowering: Objects, node: Node, left_node: Node, right_node: Node, operator: str) -> Expr:
     """`a && b` where a class has an operator of that name: the right operand may be evaluated in any case."""
     left, right = lowering.value(left_node), list[Expr]()
     block = lowering.collect(lambda: right.append(lowering.value(right_node)))
@@ -99,7 +101,7 @@ def _both(lowering: Expressions, node: Node, left_node: Node, right_node: Node, 
     return given if given is not None else opaque(left, *right)
 
 
-def _stream_chain(lowering: Expressions, node: Node, operator: str) -> Expr | None:
+def _stream_chain(lowering: Objects, node: Node, operator: str) -> Expr | None:
     """`std::cout << a << b` is one call of `std::cout`; on another stream object a call of its `operator<<`."""
     operands: list[Node] = []
     current = node
@@ -145,7 +147,7 @@ def _stream_chain(lowering: Expressions, node: Node, operator: str) -> Expr | No
     return Opaque(())
 
 
-def unary(lowering: Expressions, node: Node, target: Expr | None, used: bool) -> Expr:
+def unary(lowering: Objects, node: Node, target: Expr | None, used: bool) -> Expr:
     argument = node.child_by_field_name("argument")
     if argument is None:
         return lowering.other(node)
@@ -157,7 +159,7 @@ def unary(lowering: Expressions, node: Node, target: Expr | None, used: bool) ->
     return given if given is not None else opaque(value)
 
 
-def update(lowering: Expressions, node: Node, target: Expr | None, used: bool) -> Expr:
+def update(lowering: Objects, node: Node, target: Expr | None, used: bool) -> Expr:
     argument = node.child_by_field_name("argument")
     if argument is None:
         return Opaque(())
@@ -177,7 +179,7 @@ def update(lowering: Expressions, node: Node, target: Expr | None, used: bool) -
     return place
 
 
-def conditional(lowering: Expressions, node: Node, target: Expr | None, used: bool) -> Expr:
+def conditional(lowering: Objects, node: Node, target: Expr | None, used: bool) -> Expr:
     condition, then, other = (node.child_by_field_name(f) for f in ("condition", "consequence", "alternative"))
     if condition is None or other is None:
         return lowering.other(node)
@@ -211,7 +213,7 @@ def conditional(lowering: Expressions, node: Node, target: Expr | None, used: bo
     return result
 
 
-def comma(lowering: Expressions, node: Node, target: Expr | None, used: bool) -> Expr:
+def comma(lowering: Objects, node: Node, target: Expr | None, used: bool) -> Expr:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     first = lowering.value(left, None, lowering.is_overloaded(",")) if left is not None else Opaque(())
     last = lowering.value(right, target, used) if right is not None else Opaque(())

@@ -5,14 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from tree_sitter import Node
 
 from cudafix import ir
+from cudafix.frontends.cuda.lower.assignments import assignment
+from cudafix.frontends.cuda.lower.calls import Calls
 from cudafix.frontends.cuda.lower.context import Bound, File, Scope, Source, together
-from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, OPTIONAL, SHOUT
+from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, OPTIONAL, SHOUT, VALUES
 from cudafix.frontends.cuda.lower.loops import Loops
-from cudafix.frontends.cuda.lower.operators import short_circuit
+from cudafix.frontends.cuda.lower.new_and_delete import NEW_AND_DELETE
+from cudafix.frontends.cuda.lower.operators import OPERATORS, short_circuit
 from cudafix.frontends.cuda.lower.syntax import first_named
 from cudafix.frontends.cuda.lower.terms import is_temporary, matters, opaque, root_of
 from cudafix.frontends.cuda.preprocess.expansion import UNREADABLE
@@ -86,6 +90,17 @@ def _first_operand(node: Node) -> Node:
 class Statements(Loops):
     """Lowers the body of one function."""
 
+    readers = MappingProxyType(
+        {
+            **VALUES,
+            **OPERATORS,
+            **NEW_AND_DELETE,
+            "assignment_expression": assignment,
+            "call_expression": Calls.call,
+            "compound_literal_expression": lambda self, node, target, _: self.braced(node, target),
+            "lambda_expression": lambda self, node, target, used: self.make_lambda(node, target, used),
+        }
+    )
     delegates = False  # a constructor that another one of the class begins
 
     def _expression(self, node: Node) -> None:

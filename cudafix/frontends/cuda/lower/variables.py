@@ -13,6 +13,7 @@ from cudafix.frontends.cuda.lower import held_objects
 from cudafix.frontends.cuda.lower.blocks import Blocks
 from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, is_reference
 from cudafix.frontends.cuda.lower.initializers import CONTAINER
+from cudafix.frontends.cuda.lower.new_and_delete import each, memory_of, type_of_expression
 from cudafix.frontends.cuda.lower.syntax import cast_type, first_named
 from cudafix.frontends.cuda.lower.terms import (
     is_temporary,
@@ -111,7 +112,7 @@ class Variables(Blocks):
         if measured and (place := self.local(measured.group(1))) is not None:
             base = self.type_of(place) + " &" * is_reference(self, place)
         elif base.startswith("decltype") and (kind := node.child_by_field_name("type")) is not None:
-            base = self.type_of_expression(kind) or base
+            base = type_of_expression(self, kind) or base
             if base.startswith("decltype(") and "(" in base[len("decltype(") :]:  # of a call of what is not seen
                 self.unknown("an object of a type that is not known", node)
                 self.may_declare(node, base)
@@ -684,7 +685,7 @@ class Variables(Blocks):
         shared = "shared" in (one.type if one.type != "auto" else self.raw(value))
         if shared and any("shared_from_this" in base for c in self.file.index.lineage(cls.name) for base in c.bases):
             return False  # it may get other owners by itself
-        if self.memory_of(cls.name, "operator new") or not self._is_left_alone(one, owners.KEPT):
+        if memory_of(self.file.index, cls.name, "operator new") or not self._is_left_alone(one, owners.KEPT):
             return False
         values, spans = self.arguments(arguments) if arguments is not None else ((), ())
         self.copied(node, made, values)
@@ -758,7 +759,7 @@ class Variables(Blocks):
         if fixed is not None:
             if fixed[2].isdigit():
                 self.extents[var.name] = fixed[2]
-            self.each(node, cls, "", var, fixed[2])
+            each(self, node, cls, "", var, fixed[2])
             self.scopes[-1].destroyed.append((var, cls, f"0:{fixed[2]}"))
             return True
         self.takes_size(node, var, count)
@@ -886,7 +887,7 @@ class Variables(Blocks):
         size = node.child_by_field_name("size")
         known = one.type.count("[]") == 1 and size is not None
         count = self.normal(size) if known and size is not None else f"?@{self.span(node).start}"
-        self.each(node, cls, "", var, count)
+        each(self, node, cls, "", var, count)
         if self.file.index.has(cls, cls.destructor):
             self.scopes[-1].destroyed.append((var, cls, f"0:{count}"))
 

@@ -632,31 +632,9 @@ class Calls(Initializers):
         pasted: bool = False,
     ) -> Expr:
         listed = node.child_by_field_name("arguments") if node.type == "call_expression" else None
-        if listed is not None:
-            nodes = [at for at, _ in self._listed(listed)]
-            values = self.converted(node, callee, nodes, values)
-            if sites.is_api(callee):
-                values = tuple(self.as_handle(at, value) for at, value in zip(nodes, values, strict=True))
-        if not sites.is_api(callee):
-            self.hands_over(node, callee, values)
-            if _PRINTS.search(callee) is not None:
-                self._counts_characters(node, listed, values)
-        for number, value in enumerate(values):
-            params = self.file.index.parameters_at(callee.rpartition("::")[2], number, len(values))
-            if params is None or not all(p.by_reference for p in params):
-                self.hands_on(node, value)
+        values = self._as_given(node, callee, listed, values)
         span = self.span(node)
-        name_span = self.span(name_node)
-        template_args = ""
-        if name_node.type in ("template_function", "template_method", "qualified_identifier"):
-            at = name_node
-            while at.type == "qualified_identifier" and (inner := at.child_by_field_name("name")) is not None:
-                at = inner
-            written = at.child_by_field_name("arguments")
-            if written is not None:
-                template_args = tidy(written, self.source.text)[1:-1].strip()
-                name = at.child_by_field_name("name")
-                name_span = self.span(name) if name is not None else name_span
+        name_span, template_args = self._name_of(name_node)
         scope = ""
         if ir.is_any_of(callee) and name_node.type == "qualified_identifier":
             around = name_node.child_by_field_name("scope")
@@ -672,34 +650,12 @@ class Calls(Initializers):
         kind = self._given_by(callee, receiver)
         if target is not None and self._is_converted(kind, self.type_of(target)):
             target = None
-        result: Expr | None = target
         made = self._made_by(node, callee)
-        if target is None and (used or made is not None):
-            result = self.temporary(made.type if made is not None else kind)
-        elif isinstance(target, Var) and self.types.get(target.name, "auto").startswith("auto"):
-            known = made.type if made is not None else kind if kind.startswith("std::") else ""
-            if "::" not in callee and not kind.endswith("&") and self.file.index.class_of(kind.strip(" *")) is not None:
-                known = known or kind
-            if not known and receiver is None and "::" in callee and callee.rpartition("::")[2][:1].isupper():
-                known = callee if self.is_unseen(callee) else ""  # by its name, a constructor
-            self.types[target.name] = known or self.types.get(target.name, "auto")
-        body = self.file.hosts.get(callee.rpartition("::")[2])
-        plain_body = body is not None and b"(" not in body and b"delete" not in body
-        self.plain_call = plain_body or (callee.rpartition("::")[2] in QUIET and not self.file.is_own(callee))
-        site = self.site(node)
-        self.plain_call = False
-        if site.prefix.strip() and _RUNTIME.match(callee):  # another library's statuses may be another type
-            self.file.styles.saw((site.prefix, site.suffix), site.span)
+        result = self._result(callee, receiver, target, used, kind, made)
+        site = self._site_of_call(node, callee)
         if isinstance(target, Var) and receiver is not None and self.may_be_overloaded(receiver):
             self.views.add(target.name)
-        flags = self.file.index.by_reference.get(callee.rpartition("::")[2], ()) if callee in self.file.hosts else ()
-        for number, value in enumerate(values):
-            if isinstance(value, Addr):
-                self.bump(value.base)
-                self.lend(node, value.base)
-            elif number < len(flags) and flags[number]:
-                self.bump(value)
-                self.lend(node, value)
+        self._lends_arguments(node, callee, values)
         look = Look.CHECKED if used else Look.IGNORED
         call = ir.Call(
             callee, values, span, name_span, span.end - 1, site, spans, receiver, result, look, template_args, scope
@@ -717,6 +673,71 @@ class Calls(Initializers):
         if made is not None and target is None and isinstance(result, Var):
             self._ends(node, result, made)
         return result if result is not None else Opaque(())
+
+    def _as_given(self, node: Node, callee: str, listed: Node | None, values: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        """The arguments of a call as the function gets them; what it may do to them, as nobody knows it."""
+        if listed is not None:
+            nodes = [at for at, _ in self._listed(listed)]
+            values = self.converted(node, callee, nodes, values)
+            if sites.is_api(callee):
+                values = tuple(self.as_handle(at, value) for at, value in zip(nodes, values, strict=True))
+        if not sites.is_api(callee):
+            self.hands_over(node, callee, values)
+            if _PRINTS.search(callee) is not None:
+                self._counts_characters(node, listed, values)
+        for number, value in enumerate(values):
+            params = self.file.index.parameters_at(callee.rpartition("::")[2], number, len(values))
+            if params is None or not all(p.by_reference for p in params):
+                self.hands_on(node, value)
+        return values
+
+    def _name_of(self, node: Node) -> tuple[Span, str]:
+        """Where the name of a callee is, without its template arguments, and these."""
+        if node.type in ("template_function", "template_method", "qualified_identifier"):
+            at = node
+            while at.type == "qualified_identifier" and (inner := at.child_by_field_name("name")) is not None:
+                at = inner
+            written = at.child_by_field_name("arguments")
+            if written is not None:
+                name = at.child_by_field_name("name")
+                return self.span(name if name is not None else node), tidy(written, self.source.text)[1:-1].strip()
+        return self.span(node), ""
+
+    def _result(
+        self, callee: str, receiver: Expr | None, target: Expr | None, used: bool, kind: str, made: Class | None
+    ) -> Expr | None:
+        """Where a call puts what it returns, of a `kind`, or an object of a class that it has `made`."""
+        if target is None and (used or made is not None):
+            return self.temporary(made.type if made is not None else kind)
+        if isinstance(target, Var) and self.types.get(target.name, "auto").startswith("auto"):
+            known = made.type if made is not None else kind if kind.startswith("std::") else ""
+            if "::" not in callee and not kind.endswith("&") and self.file.index.class_of(kind.strip(" *")) is not None:
+                known = known or kind
+            if not known and receiver is None and "::" in callee and callee.rpartition("::")[2][:1].isupper():
+                known = callee if self.is_unseen(callee) else ""  # by its name, a constructor
+            self.types[target.name] = known or self.types.get(target.name, "auto")
+        return target
+
+    def _site_of_call(self, node: Node, callee: str) -> Site:
+        body = self.file.hosts.get(callee.rpartition("::")[2])
+        plain_body = body is not None and b"(" not in body and b"delete" not in body
+        self.plain_call = plain_body or (callee.rpartition("::")[2] in QUIET and not self.file.is_own(callee))
+        site = self.site(node)
+        self.plain_call = False
+        if site.prefix.strip() and _RUNTIME.match(callee):  # another library's statuses may be another type
+            self.file.styles.saw((site.prefix, site.suffix), site.span)
+        return site
+
+    def _lends_arguments(self, node: Node, callee: str, values: tuple[Expr, ...]) -> None:
+        """A call may change what it is given the address of, or a reference to."""
+        flags = self.file.index.by_reference.get(callee.rpartition("::")[2], ()) if callee in self.file.hosts else ()
+        for number, value in enumerate(values):
+            if isinstance(value, Addr):
+                self.bump(value.base)
+                self.lend(node, value.base)
+            elif number < len(flags) and flags[number]:
+                self.bump(value)
+                self.lend(node, value)
 
     def _counts_characters(self, node: Node, listed: Node | None, values: tuple[Expr, ...]) -> None:
         """`%n` in a format stores a number (C17, 7.21.6.1 [fprintf] 8); a format that is not written may have one."""
@@ -791,49 +812,12 @@ class Calls(Initializers):
         if cls is not None:
             if name in cls.fields and name not in cls.methods:
                 return self._computed(node, Field(receiver, name), arguments, target)
-        elif ATOMIC_REF.match(kind):
-            return self._of_atomic_reference(node, receiver, name, self.arguments(arguments)[0])
-        elif _ATOMIC.match(kind) and name in _ATOMIC_METHODS and arguments is not None:
-            given = [child for child in arguments.named_children if child.type != "comment"]
-            if name == "exchange" and given:
-                return exchange(self, node, receiver, given[0])
-            if name == "store" and given:
-                self.assign(receiver, given[0], node, node)
-                return Opaque(())
-            self.touch(node, receiver)
-            return receiver
-        else:
-            container = _STD_CONTAINER.match(kind) is not None
-            container = container or (self.may_be_any(kind) and not self.file.index.is_member(name))
-            unknown = not kind and not self.file.index.is_member(name)
-            if name == "at" and (container or unknown or MAP.match(kind)):
-                values, _ = self.arguments(arguments)
-                place = Index(receiver, values[0] if values else Opaque(()))
-                self.touch(node, place)
-                self.emit(ir.HostAccess((place,), (), self.span(node), throws=True))
-                return place
-            if name in _INTO and container:
-                place = Index(receiver, Opaque(()))
-                if name in _ELEMENTS:
-                    self.touch(node, place)
-                    return place
-                return Addr(place)
-            if KEEPS_REFERENCES.search(kind):
-                self.touch(node, receiver)
-            adapted = _ADAPTOR.match(kind) if name in _OF_ADAPTORS else None
-            if adapted is not None and self.file.index.means_number(adapted[1].strip()):
-                self.touch(node, Index(receiver, Opaque(())))
-            if name in LOOKING and not self._may_be_own(kind.rstrip(" &*."), name):
-                values, spans = self.arguments(arguments)
-                self.copied_inside(node, kind, values)
-                if not any(is_pointer(self.type_of(value)) for value in values):
-                    if name not in _ITERATORS:
-                        return opaque(receiver, *values)
-                    place = Index(receiver, Opaque(()))  # through an iterator, the elements are stored in too
-                    return opaque(receiver, place, Addr(place), *values)
-                return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
+        elif (
+            value := self._standard_method(node, name_node, name, receiver, kind, arguments, target, used)
+        ) is not None:
+            return value
         values, spans = self.arguments(arguments)
-        if name.startswith("compare_exchange_") and cls is None and values and self._is_small_number(values[0]):
+        if cls is None and name.startswith("compare_exchange_") and values and self._is_small_number(values[0]):
             for changed in (receiver, values[0]):
                 self.touch(node, changed)
                 self.touch(node, changed, write=True)
@@ -858,6 +842,62 @@ class Calls(Initializers):
         if name == "resize":
             self.takes_size(node, receiver, values)
         return result
+
+    def _standard_method(
+        self,
+        node: Node,
+        name_node: Node,
+        name: str,
+        receiver: Expr,
+        kind: str,
+        arguments: Node | None,
+        target: Expr | None,
+        used: bool,
+    ) -> Expr | None:
+        """What a method of the standard library gives that only looks at its object, or at elements of it; None for any
+        other method.
+        """
+        if ATOMIC_REF.match(kind):
+            return self._of_atomic_reference(node, receiver, name, self.arguments(arguments)[0])
+        if _ATOMIC.match(kind) and name in _ATOMIC_METHODS and arguments is not None:
+            given = [child for child in arguments.named_children if child.type != "comment"]
+            if name == "exchange" and given:
+                return exchange(self, node, receiver, given[0])
+            if name == "store" and given:
+                self.assign(receiver, given[0], node, node)
+                return Opaque(())
+            self.touch(node, receiver)
+            return receiver
+        container = _STD_CONTAINER.match(kind) is not None
+        container = container or (self.may_be_any(kind) and not self.file.index.is_member(name))
+        unknown = not kind and not self.file.index.is_member(name)
+        if name == "at" and (container or unknown or MAP.match(kind)):
+            values, _ = self.arguments(arguments)
+            place = Index(receiver, values[0] if values else Opaque(()))
+            self.touch(node, place)
+            self.emit(ir.HostAccess((place,), (), self.span(node), throws=True))
+            return place
+        if name in _INTO and container:
+            place = Index(receiver, Opaque(()))
+            if name in _ELEMENTS:
+                self.touch(node, place)
+                return place
+            return Addr(place)
+        if KEEPS_REFERENCES.search(kind):
+            self.touch(node, receiver)
+        adapted = _ADAPTOR.match(kind) if name in _OF_ADAPTORS else None
+        if adapted is not None and self.file.index.means_number(adapted[1].strip()):
+            self.touch(node, Index(receiver, Opaque(())))
+        if name not in LOOKING or self._may_be_own(kind.rstrip(" &*."), name):
+            return None
+        values, spans = self.arguments(arguments)
+        self.copied_inside(node, kind, values)
+        if any(is_pointer(self.type_of(value)) for value in values):
+            return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
+        if name not in _ITERATORS:
+            return opaque(receiver, *values)
+        place = Index(receiver, Opaque(()))  # through an iterator, the elements are stored in too
+        return opaque(receiver, place, Addr(place), *values)
 
     def emptied(self, node: Node, place: Var) -> Expr:
         return held_objects.emptied(self, node, place)

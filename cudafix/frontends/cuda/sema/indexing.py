@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tree_sitter import Node
 
 from cudafix.frontends.cuda.sema.declarations import (
     CALLED,
-    DEFAULTED_DESTRUCTOR,
     Class,
     Declarations,
     Definition,
 )
 from cudafix.frontends.cuda.sema.declarators import (
-    ASSIGNMENT,
     CLASS_NODES,
     CONSTANT,
     Declared,
@@ -36,6 +34,12 @@ from cudafix.frontends.cuda.sema.heads import (
     returned,
 )
 from cudafix.frontends.cuda.sema.lookup import renaming, using
+from cudafix.frontends.cuda.sema.special_members import (
+    defaulted,
+    defaulted_destructor,
+    is_left_to_the_compiler,
+    is_virtual,
+)
 from cudafix.frontends.cuda.sema.type_texts import may_refer, plain_name, text_of
 from cudafix.frontends.cuda.sema.written_types import names_of_types
 from cudafix.ir import GlobalVar, Span
@@ -153,7 +157,7 @@ class _Walk:
 
     def _statement(self, node: Node, scope: _Scope) -> None:
         if scope.cls is None:
-            _defaulted_destructor(self._found, node, scope.namespace, self._text)
+            defaulted_destructor(self._found, node, scope.namespace, self._text)
 
     def _block(self, node: Node, scope: _Scope) -> None:
         if scope.cls is None:
@@ -339,82 +343,112 @@ def _named(parent: Node) -> bool:
 
 
 def _declaration(found: Declarations, node: Node, text: bytes, path: str, scope: _Scope) -> None:
-    namespace, cls, internal, hidden = scope
+    """A declaration of functions, data members or variables."""
+    cls = scope.cls
     base = base_type(node, text, found)
     words = {child.type if child.child_count == 0 else text_of(child, text) for child in node.children}
-    static = "static" in words
-    space = next((_SPACES[word] for word in ("__managed__", "__constant__", "__device__") if word in words), "host")
     for child in node.children_by_field_name("declarator"):
         one = declared(base, child, text)
         if one is None:
             continue
         is_object = cls is None and "extern" not in words and _is_object(found, one, text)
         if one.parameters is not None and not one.pointer_to_function and not is_object:
-            # `A &A::operator=(A &&) noexcept = default;` reads as a variable
-            value = child.child_by_field_name("value")
-            if value is not None and text_of(value, text) == "default" and _defaulted(found, cls, namespace, one, text):
-                continue
-            for named in found.renamed(one, several=cls is None):
-                if cls is not None:
-                    cls.methods.add(named.name)
-                    cls.unbound |= {named.name} if _is_static(node, text) else set()
-                    cls.virtual |= named.name == cls.destructor and _is_virtual(child)
-                found.prototypes.add(named.name)
-                _offers(found, node, named, text, namespace, cls)
-                listed = parameters(named.parameters, text, found)
-                if cls is None:
-                    found.declares_function(node, named, listed, text, path, namespace)
-                elif not any(c.type == "=" for c in node.children):  # neither pure nor deleted ([class.abstract])
-                    found.declares_method(cls, named, listed, text)
-                found.has_function(
-                    named, listed, returned(found, named, child, text), referred(found, named, child, text), hidden
-                )
-            continue
-        if cls is not None:
-            kind = of_bits(one.type, child, text)
-            (cls.statics if static else cls.fields)[one.name] = kind + " &" * (one.may_refer and not static)
-            if one.open:
-                cls.open.add(one.name)
-            if unions := _unions_around(node, child):
-                cls.unions[one.name] = unions
-            if not static:
-                cls.places[one.name] = node.start_byte, node.end_byte
-                value = node.child_by_field_name("default_value")
-                if value is not None and found.acts(value, one.type, cls, text):
-                    cls.initialized.add(one.name)
-                    found.members[cls.name, one.name] = value
-                elif value is not None and not one.array and _HOLDS.search(one.type) is not None:
-                    if text_of(value, text).strip("{} ") in _NULL:
-                        cls.null.append(one.name)
-                if one.array and (size := extent(child)) is not None:
-                    cls.extents[one.name] = "".join(text_of(size, text).split())
-                continue
-            name = f"{cls.name}::{one.name}"
-            words |= {"extern"} - ({"extern"} if "inline" in words else set())  # only declared here
-        elif "::" in one.name:
-            name = plain_name(one.name)  # the definition of a static member
+            _declared_function(found, node, child, one, text, path, scope)
+        elif cls is None:
+            name = "::" + "::".join(part for part in (scope.namespace, one.name) if part)
+            if "::" in one.name:
+                name = plain_name(one.name)  # the definition of a static member
+            _declared_variable(found, node, child, one, name, words, text, path, scope)
         else:
-            name = "::" + "::".join(part for part in (namespace, one.name) if part)
-        constant = not CONSTANT.isdisjoint(words)
-        value = child.child_by_field_name("value")
-        made = GlobalVar(
-            name,
-            one.type + " &" * (one.may_refer and not one.array),
-            space,
-            one.array,
-            Span(path, child.start_byte, child.end_byte),
-            internal or (cls is None and (static or constant)),  # a member has the linkage of its class
-            integer(value, one, text) if constant else "",
-            "extern" in words and value is None,
+            _declared_member(found, node, child, one, text, cls, "static" in words)
+            if "static" in words:  # only declared here
+                said = words if "inline" in words else words | {"extern"}
+                _declared_variable(found, node, child, one, f"{cls.name}::{one.name}", said, text, path, scope)
+
+
+def _declared_function(
+    found: Declarations, node: Node, child: Node, one: Declared, text: bytes, path: str, scope: _Scope
+) -> None:
+    namespace, cls, _, hidden = scope
+    # `A &A::operator=(A &&) noexcept = default;` reads as a variable
+    value = child.child_by_field_name("value")
+    if value is not None and text_of(value, text) == "default" and defaulted(found, cls, namespace, one, text):
+        return
+    for named in found.renamed(one, several=cls is None):
+        if cls is not None:
+            cls.methods.add(named.name)
+            cls.unbound |= {named.name} if _is_static(node, text) else set()
+            cls.virtual |= named.name == cls.destructor and is_virtual(child)
+        found.prototypes.add(named.name)
+        _offers(found, node, named, text, namespace, cls)
+        listed = parameters(named.parameters, text, found)
+        if cls is None:
+            found.declares_function(node, named, listed, text, path, namespace)
+        elif not any(c.type == "=" for c in node.children):  # neither pure nor deleted ([class.abstract])
+            found.declares_method(cls, named, listed, text)
+        found.has_function(
+            named, listed, returned(found, named, child, text), referred(found, named, child, text), hidden
         )
-        found.names.declares(made, found.globals.get(name), child.start_byte)
-        found.globals[name] = made
-        found.globals.setdefault("::" + name.rpartition("::")[2], made)
-        if space == "host" and ("extern" not in words or value is not None):
-            value = value if value is not None else node.child_by_field_name("default_value")  # of an inline member
-            found.initializers.append((made, value if value is not None else child))
-            if "thread_local" in words:
-                found.of_threads.add(name)
+
+
+def _declared_member(
+    found: Declarations, node: Node, child: Node, one: Declared, text: bytes, cls: Class, static: bool
+) -> None:
+    """A data member."""
+    kind = of_bits(one.type, child, text)
+    (cls.statics if static else cls.fields)[one.name] = kind + " &" * (one.may_refer and not static)
+    if one.open:
+        cls.open.add(one.name)
+    if unions := _unions_around(node, child):
+        cls.unions[one.name] = unions
+    if static:
+        return
+    cls.places[one.name] = node.start_byte, node.end_byte
+    value = node.child_by_field_name("default_value")
+    if value is not None and found.acts(value, one.type, cls, text):
+        cls.initialized.add(one.name)
+        found.members[cls.name, one.name] = value
+    elif value is not None and not one.array and _HOLDS.search(one.type) is not None:
+        if text_of(value, text).strip("{} ") in _NULL:
+            cls.null.append(one.name)
+    if one.array and (size := extent(child)) is not None:
+        cls.extents[one.name] = "".join(text_of(size, text).split())
+
+
+def _declared_variable(
+    found: Declarations,
+    node: Node,
+    child: Node,
+    one: Declared,
+    name: str,
+    words: Collection[str],
+    text: bytes,
+    path: str,
+    scope: _Scope,
+) -> None:
+    """A variable at namespace scope, or a static data member."""
+    constant = not CONSTANT.isdisjoint(words)
+    value = child.child_by_field_name("value")
+    space = next((_SPACES[word] for word in ("__managed__", "__constant__", "__device__") if word in words), "host")
+    made = GlobalVar(
+        name,
+        one.type + " &" * (one.may_refer and not one.array),
+        space,
+        one.array,
+        Span(path, child.start_byte, child.end_byte),
+        # a member has the linkage of its class
+        scope.internal or (scope.cls is None and ("static" in words or constant)),
+        integer(value, one, text) if constant else "",
+        "extern" in words and value is None,
+    )
+    found.names.declares(made, found.globals.get(name), child.start_byte)
+    found.globals[name] = made
+    found.globals.setdefault("::" + name.rpartition("::")[2], made)
+    if space == "host" and ("extern" not in words or value is not None):
+        value = value if value is not None else node.child_by_field_name("default_value")  # of an inline member
+        found.initializers.append((made, value if value is not None else child))
+        if "thread_local" in words:
+            found.of_threads.add(name)
 
 
 def _offers(found: Declarations, node: Node, one: Declared, text: bytes, namespace: str, cls: Class | None) -> None:
@@ -456,65 +490,14 @@ def _is_object(found: Declarations, one: Declared, text: bytes) -> bool:
     return all(name in known or f"::{name}" in found.globals for name in names)
 
 
-def _defaulted(found: Declarations, cls: Class | None, namespace: str, one: Declared, text: bytes) -> bool:
-    """Note that the compiler writes a constructor, a destructor or an assignment, `= default`; False if it is none."""
-    scope, _, special = plain_name(one.name).rpartition("::")
-    owner = cls or _owner_behind(found, scope, namespace)
-    if owner is None or special not in (owner.constructor, owner.destructor, ASSIGNMENT):
-        return False
-    if special == ASSIGNMENT:
-        owner.assigned = True
-    elif special == owner.constructor:
-        given = parameters(one.parameters, text, found) if one.parameters is not None else ()
-        owner.defaulted |= one.parameters is not None and not given
-        owner.copied |= len(given) == 1
-    elif cls is None or _is_virtual(one.node):
-        owner.ended = True
-        owner.virtual |= cls is not None
-        owner.methods |= {special} if cls is not None else set()  # what is derived may have more to end
-    return True
-
-
 def _is_static(node: Node, text: bytes) -> bool:
     return any(child.type == "storage_class_specifier" and text_of(child, text) == "static" for child in node.children)
-
-
-def _is_virtual(declared: Node) -> bool:
-    """Whether a member function is declared as virtual where its declaration begins (C++17, 13.3 [class.virtual])."""
-    node: Node | None = declared
-    while node is not None and node.type not in ("function_definition", "declaration", "field_declaration"):
-        node = node.parent
-    return node is not None and any(child.type in ("virtual", "virtual_function_specifier") for child in node.children)
-
-
-def _owner_behind(found: Declarations, scope: str, namespace: str) -> Class | None:
-    """The class of this file of which a member is defined behind it, in a namespace: the innermost one of this name;
-    None where a class of the same name in another namespace may be meant (C++17, 6.4.1 [basic.lookup.unqual]).
-    """
-    if not scope:
-        return None
-    around = namespace
-    while (one := found.classes.get("::".join(part for part in (around, scope) if part))) is None and around:
-        around = around.rpartition("::")[0]
-    named = {cls.name for cls in found.classes.values() if f"::{cls.name}".endswith(f"::{scope}")}
-    exact = one is not None and one.name == "::".join(part for part in (namespace, scope) if part)
-    return one if exact or len(named) == 1 else None
-
-
-def _defaulted_destructor(found: Declarations, node: Node, namespace: str, text: bytes) -> None:
-    """Note the compiler-written destructor in `S::~S() = default;`, read as an assignment by the grammar."""
-    written = DEFAULTED_DESTRUCTOR.fullmatch(text, node.start_byte, node.end_byte)
-    if written is None:
-        return
-    scope, _, special = "".join(written[1].decode("utf-8", "replace").split()).rpartition("::")
-    owner = _owner_behind(found, scope.removeprefix("::"), "" if scope.startswith("::") else namespace)
-    if owner is not None and special == owner.destructor:
-        owner.ended = True
 
 
 def _function(
     found: Declarations, node: Node, text: bytes, at: _Scope, qualifiers: tuple[tuple[int, str], ...]
 ) -> None:
+    """A function that is defined, or declared as the compiler writes it."""
     namespace, cls, internal, hidden = at
     body = node.child_by_field_name("body")
     declarator = node.child_by_field_name("declarator")
@@ -523,19 +506,12 @@ def _function(
     if one is None or declarator is None:
         return
     one, *others = found.renamed(one, several=cls is None and "::" not in one.name)
-    if cls is not None and one.name == cls.constructor and any(c.type == "delete_method_clause" for c in node.children):
-        given = parameters(one.parameters, text, found) if one.parameters is not None else ()
-        cls.uncopied |= len(given) == 1 and given[0][0].constant
-    if any(child.type == "default_method_clause" for child in node.children):
-        if _defaulted(found, cls, namespace, one, text):
-            return
-        if cls is not None and one.name in ("operator==", "operator<=>"):
-            cls.compared.add(one.name)
-            return
+    if is_left_to_the_compiler(found, node, one, text, cls, namespace):
+        return
     if cls is not None:
         cls.methods.add(one.name)
         cls.unbound |= {one.name} if _is_static(node, text) else set()
-        cls.virtual |= one.name == cls.destructor and _is_virtual(node)
+        cls.virtual |= one.name == cls.destructor and is_virtual(node)
         cls.idle |= one.name == cls.destructor and body is not None and body.named_child_count == 0
     listed = parameters(one.parameters, text, found) if one.parameters is not None else ()
     _offers(found, node, one, text, namespace, cls)
@@ -546,17 +522,6 @@ def _function(
     if body is None:
         found.prototypes.update(each.name for each in (one, *others))
         return
-    words = {child.type for child in node.children}
-    if qualifiers:
-        before = node.prev_sibling
-        start = before.end_byte if before is not None else node.start_byte
-        words |= hidden_qualifiers(qualifiers, start, body.start_byte)
-    if "__global__" in words:
-        side = "kernel"
-    elif "__device__" in words:
-        side = "both" if "__host__" in words else "device"
-    else:
-        side = "host"
     name = plain_name(one.name)
     owner = cls.name if cls is not None else None
     outer = owner or namespace
@@ -575,7 +540,6 @@ def _function(
                 listed = ()
     qualified = "::".join(part for part in (outer, name) if part)
     found.hides(qualified, hidden)
-    static = cls is None and _is_static(node, text)
     found.functions.append(
         Definition(
             qualified,
@@ -584,8 +548,8 @@ def _function(
             listed,
             namespace,
             owner,
-            internal or static,
-            side,
+            internal or (cls is None and _is_static(node, text)),
+            _side(node, body, qualifiers),
             one.type or "void",
             may_refer(result(found, one, declarator, text)),
             tuple("::".join(part for part in (outer, plain_name(each.name)) if part) for each in others),
@@ -593,3 +557,17 @@ def _function(
     )
     for each in (one, *others):
         found.by_reference[plain_name(each.name).rpartition("::")[2]] = tuple(param.by_reference for param, _ in listed)
+
+
+def _side(node: Node, body: Node, qualifiers: tuple[tuple[int, str], ...]) -> str:
+    """Where a function runs that is defined: host, device, both or kernel."""
+    words = {child.type for child in node.children}
+    if qualifiers:
+        before = node.prev_sibling
+        start = before.end_byte if before is not None else node.start_byte
+        words |= hidden_qualifiers(qualifiers, start, body.start_byte)
+    if "__global__" in words:
+        return "kernel"
+    if "__device__" in words:
+        return "both" if "__host__" in words else "device"
+    return "host"

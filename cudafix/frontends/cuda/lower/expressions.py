@@ -1528,13 +1528,7 @@ class Expressions:
     def may_be_any(self, kind: str) -> bool:
         raise NotImplementedError
 
-    def is_unclear(self, kind: str) -> bool:
-        raise NotImplementedError
-
     def leaves_unwritten(self, kind: str, value: Expr) -> None:
-        raise NotImplementedError
-
-    def keeps_copy(self, node: Node, value: Expr) -> None:
         raise NotImplementedError
 
     def emptied(self, node: Node, place: Var) -> Expr:
@@ -1563,9 +1557,6 @@ class Expressions:
     def as_handle(self, node: Node, value: Expr) -> Expr:
         raise NotImplementedError
 
-    def converted_to(self, node: Node, kind: str, value: Expr) -> Expr | None:
-        raise NotImplementedError
-
     def ended(self, node: Node, kind: str, value: Expr) -> Expr:
         raise NotImplementedError
 
@@ -1576,9 +1567,6 @@ class Expressions:
         raise NotImplementedError
 
     def hands_on(self, node: Node, value: Expr) -> None:
-        raise NotImplementedError
-
-    def end_moves(self, node: Node) -> None:
         raise NotImplementedError
 
 

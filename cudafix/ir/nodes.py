@@ -135,7 +135,8 @@ class Call:
 
     `span` covers the call expression, `name_span` the callee token (empty when token pasting made it), and `close` is
     the offset of the closing parenthesis. `arg_spans` are the source ranges of the arguments, in order. `scope` is the
-    parameter of a template that stands for the class of the function: `P` in `P::allocate(n)`.
+    parameter of a template that stands for the class of the function: `P` in `P::allocate(n)`. `class_args` are the
+    arguments of the class template that is named in front of the function: `Pool` in `Work<Pool>::run()`.
     """
 
     callee: str
@@ -150,6 +151,7 @@ class Call:
     look: Look = Look.IGNORED
     template_args: str = ""
     scope: str = ""
+    class_args: str = ""
 
     @property
     def given(self) -> tuple[Expr, ...]:
@@ -424,7 +426,8 @@ class Function:
     call may be another name of what it returns. `also` are its other qualified names, of which a macro gives it one.
     `unbound` is true of a static member function, which has no object, and `dependent` where names of base classes may
     not be found without `this->` (C++17, 17.6.2 [temp.dep] 3). `templates` are the parameters of the template that it
-    is, in order; "" stands for one that is no type, or has no name.
+    is, in order; "" stands for one that is no type, or has no name. `defaults` are their default arguments, "" where
+    there is none, and `class_templates` the parameters of the class template that it is a method of.
     """
 
     name: str
@@ -447,6 +450,8 @@ class Function:
     unbound: bool = False
     dependent: bool = False
     templates: tuple[str, ...] = ()
+    defaults: tuple[str, ...] = ()
+    class_templates: tuple[str, ...] = ()
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property

@@ -209,7 +209,8 @@ def _facts_in(module: ir.Module) -> Iterator[tuple[str, _Fact]]:
     for name in module.retyped - {"*"}:
         yield name, _Fact(f"retyped {name}", frozenset())
     for one in module.declares:
-        yield one.name, _Fact(f"declares {one}", frozenset())
+        keys = {one.name, last(one.scope)} if one.name.startswith("operator") else {one.name}  # no call names it
+        yield from ((key, _Fact(f"declares {one}", frozenset())) for key in keys)
     for own in module.defines:
         yield own.name, _Fact(f"defines {own} {module.path if own.internal else ''}", frozenset())
 

@@ -23,8 +23,8 @@ _LOOP = re.compile(rb"(?:for|while|do)\b")
 _COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
-class Behind(NamedTuple):
-    """The place behind a loop, and what a call that is written there does with its status."""
+class Beside(NamedTuple):
+    """The places in front of a loop and behind it, and what a call that is written there does with its status."""
 
     loop: ir.Loop
     look: ir.Look
@@ -72,20 +72,20 @@ class Loops:
         self._functions: dict[str, dict[int, ir.Function]] = defaultdict(dict)
         for function in (function for program in programs for function in program.functions()):
             self._functions[function.span.path][id(function)] = function
-        self._found: dict[Key, tuple[Behind, ...]] = {}
+        self._found: dict[Key, tuple[Beside, ...]] = {}
 
-    def around(self, key: Key) -> tuple[Behind, ...]:
-        """The loops around a statement behind which another may stand, the outermost first; none where the programs
+    def around(self, key: Key) -> tuple[Beside, ...]:
+        """The loops around a statement beside which another may stand, the outermost first; none where the programs
         that have the statement do not agree on them.
         """
         if key not in self._found:
             chains = [chain for f in self._around(key) if (chain := _chain(f.body, key)) is not None]
             agreed = len({tuple(loop.span for loop in chain) for chain in chains}) == 1
-            self._found[key] = tuple(map(self._behind, filter(self._has_room_behind, chains[0]))) if agreed else ()
+            self._found[key] = tuple(map(self._beside, filter(self._has_room_beside, chains[0]))) if agreed else ()
         return self._found[key]
 
-    def is_known_behind(self, expr: ir.Expr, loop: ir.Loop) -> bool:
-        """Whether all variables of an expression in a loop mean the same behind it: none is declared in it."""
+    def is_known_beside(self, expr: ir.Expr, loop: ir.Loop) -> bool:
+        """Whether all variables of an expression in a loop mean the same outside of it: none is declared in it."""
         inside = {
             stmt.var
             for function in self._around(key_of(loop))
@@ -125,11 +125,11 @@ class Loops:
         """The functions in whose text a statement is."""
         return (f for f in self._functions[key.path].values() if is_inside(key, f.span))
 
-    def _behind(self, loop: ir.Loop) -> Behind:
-        check = usual_check(self._around(key_of(loop)), self.files[loop.span.path])
-        return Behind(loop, ir.Look.CHECKED if check is not None and check.looks else ir.Look.IGNORED)
+    def _beside(self, loop: ir.Loop) -> Beside:
+        check = usual_check(self._around(key_of(loop)), self.files[loop.span.path], loop.span.end)
+        return Beside(loop, ir.Look.CHECKED if check is not None and check.looks else ir.Look.IGNORED)
 
-    def _has_room_behind(self, loop: ir.Loop) -> bool:
+    def _has_room_beside(self, loop: ir.Loop) -> bool:
         """Whether a loop is a statement of a block, as its text says: the body of a branch without braces is none."""
         data, start, end = self.files[loop.span.path], loop.span.start, loop.span.end
         in_front = _COMMENT.sub(b"", data[:start]).rstrip()

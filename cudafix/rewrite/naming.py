@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from cudafix import ir
 from cudafix.models import Tables
 from cudafix.ordering.interpreter.program import StreamName, stream_arguments
@@ -45,6 +47,7 @@ def spelled(expr: ir.Expr) -> str:
             return ""
 
 
-def spelled_call(call: ir.Call) -> str:
-    """The source text of a call that is given simple places."""
-    return f"{call.callee}({', '.join(map(spelled, call.args))})"
+def spelled_call(call: ir.Call, names: Iterable[StreamName] = ()) -> str:
+    """The source text of a call that is given simple places, or streams by these names."""
+    texts = {name.expr: name.text for name in names}
+    return f"{call.callee}({', '.join(texts.get(arg) or spelled(arg) for arg in call.args)})"

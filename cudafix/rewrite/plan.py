@@ -13,7 +13,7 @@ from cudafix.ordering.interpreter.program import (
     lacks_stream,
 )
 from cudafix.rewrite.groups import Group
-from cudafix.rewrite.loops import Behind, LoopEvent
+from cudafix.rewrite.loops import Beside, LoopEvent
 from cudafix.rewrite.own_events import OwnEvent, inserted
 
 
@@ -41,29 +41,32 @@ class Insertion:
         """The files that it is written to."""
         return [self.anchor.path, *(self.event.paths() if self.event is not None else ())]
 
-    def calls(self, at: ir.Call | ir.Launch | Behind) -> list[ir.Call]:
+    def calls(self, at: ir.Call | ir.Launch | Beside) -> list[ir.Call]:
         """The insertion in the IR, as the engine runs it in Q."""
-        if isinstance(at, Behind):
-            return [inserted("cudaStreamSynchronize", (self.streams[0].expr,), at.loop, at.look)]
+        stmt, look = (at.loop, at.look) if isinstance(at, Beside) else (at, ir.Look.IGNORED)
+
+        def call(name: str, *args: ir.Expr) -> ir.Call:
+            made = inserted(name, args, stmt, look)
+            if not isinstance(at, Beside) or not self.after:
+                return made
+            end = ir.Span(stmt.span.path, stmt.span.end, stmt.span.end)  # what it makes is not what is made in front
+            return replace(made, span=end, name_span=end)
+
         if self.does is Does.DEVICE_SYNC:
-            return [inserted("cudaDeviceSynchronize", (), at)]
+            return [call("cudaDeviceSynchronize")]
         if self.does is Does.SYNC and self.event is not None:
-            return [inserted("cudaEventSynchronize", (self.event.place,), at)]
+            return [call("cudaEventSynchronize", self.event.place)]
         if self.does is Does.SYNC:
-            return [inserted("cudaStreamSynchronize", (self.streams[0].expr,), at)]
+            return [call("cudaStreamSynchronize", self.streams[0].expr)]
         event = self.event.place if self.event is not None else ir.Var("%done")
-        wait = inserted("cudaStreamWaitEvent", (self.streams[0].expr, event, ir.Const("0")), at)
+        wait = call("cudaStreamWaitEvent", self.streams[0].expr, event, ir.Const("0"))
         if isinstance(self.event, OwnEvent):
             return [wait]
-        record = inserted("cudaEventRecord", (event, self.streams[1].expr), at)
+        record = call("cudaEventRecord", event, self.streams[1].expr)
         if self.event is not None:
             return [record, wait]
-        return [
-            inserted("cudaEventCreateWithFlags", (ir.Addr(event), ir.Const("cudaEventDisableTiming")), at),
-            record,
-            wait,
-            inserted("cudaEventDestroy", (event,), at),
-        ]
+        made = call("cudaEventCreateWithFlags", ir.Addr(event), ir.Const("cudaEventDisableTiming"))
+        return [made, record, wait, call("cudaEventDestroy", event)]
 
 
 @dataclass(slots=True)
@@ -72,7 +75,7 @@ class Plan:
 
     groups: list[Group]
     insertions: dict[Insertion, set[int]] = field(default_factory=dict)
-    anchors: dict[Key, ir.Call | Behind] = field(default_factory=dict)
+    anchors: dict[Key, ir.Call | Beside] = field(default_factory=dict)
     bound: set[int] = field(default_factory=set)
 
     def moving(self) -> list[Group]:

@@ -21,7 +21,7 @@ from cudafix.ordering.interpreter.state import Stream, StreamKind
 from cudafix.project.config import Config
 from cudafix.rewrite import pool_setup, statements
 from cudafix.rewrite.groups import Group
-from cudafix.rewrite.loops import Behind, LoopEvent
+from cudafix.rewrite.loops import Beside, LoopEvent
 from cudafix.rewrite.naming import DEFAULT, spelled_call
 from cudafix.rewrite.own_events import OwnEvent
 from cudafix.rewrite.plan import Does, Insertion, Plan, moved_call
@@ -213,16 +213,18 @@ class Rewriter:
         for insertion, needed_by in plan.insertions.items():
             at, writer = plan.anchors[insertion.anchor], self.writer(insertion.anchor.path)
             data = self.files[insertion.anchor.path]
-            site = self._in_style(self._site(at.loop, data) if isinstance(at, Behind) else at.site)
+            site = self._in_style(self._site(at.loop, data) if isinstance(at, Beside) else at.site)
             where = insertion.anchor, insertion.after
             unit = statements.style_of(data).unit
             lines.setdefault(where, (site, []))[1].extend(_words(insertion, at, site, unit, writer))
             owners[where] |= needed_by
+        for insertion, needed_by in plan.insertions.items():  # behind what stands at the same place, as in the plan
             if insertion.event is not None:
                 for key, after, call in insertion.event.steps():
                     site = self._in_style(self._site(insertion.event.statements[key], self.files[key.path]))
                     site, texts = lines.setdefault((key, after), (site, []))
-                    step = statements.checked(site, spelled_call(call))
+                    own = (insertion.event.stream,) if isinstance(insertion.event, OwnEvent) else ()
+                    step = statements.checked(site, spelled_call(call, own))
                     if step not in texts:  # several waits share what makes an event
                         in_front = isinstance(insertion.event, LoopEvent) and not after
                         texts += [f"cudaEvent_t {insertion.event.name};"] * in_front + [step]
@@ -465,7 +467,7 @@ class Rewriter:
             return site
         modules = [m for view in self.views for m in view.program.modules if m.path == site.span.path]
         around = [f for m in modules for f in m.functions if f.span.start <= site.span.start < f.span.end]
-        check = statements.usual_check(around, data)
+        check = statements.usual_check(around, data, site.span.start)
         if check is not None:
             return replace(site, prefix=check.prefix, suffix=check.suffix)
         in_main = any(function.name == "main" for function in around)  # it may return whatever a check returns
@@ -648,9 +650,9 @@ def _holds(function: ir.Function, key: Key) -> bool:
     )
 
 
-def _words(insertion: Insertion, at: ir.Call | Behind, site: ir.Site, unit: str, writer: Writer) -> list[str]:
+def _words(insertion: Insertion, at: ir.Call | Beside, site: ir.Site, unit: str, writer: Writer) -> list[str]:
     if insertion.event is not None:
-        return [statements.checked(site, spelled_call(call)) for call in insertion.calls(at)]
+        return [statements.checked(site, spelled_call(call, insertion.streams)) for call in insertion.calls(at)]
     if insertion.does is Does.WAIT:
         waiter, awaited = insertion.streams
         return writer.wait(site, waiter, awaited, unit)

@@ -27,7 +27,7 @@ from cudafix.ordering.interpreter.program import (
 )
 from cudafix.ordering.interpreter.state import Stream, StreamKind
 from cudafix.rewrite.groups import Group, Refused, only_read, stream_options
-from cudafix.rewrite.loops import Behind, Loops
+from cudafix.rewrite.loops import Beside, LoopEvent, Loops
 from cudafix.rewrite.naming import DEFAULT, spelled
 from cudafix.rewrite.own_events import OwnEvent, OwnEvents
 from cudafix.rewrite.plan import Does, Insertion, Plan
@@ -171,7 +171,12 @@ class Repair:
                     group.refused = self._because(found[0], "out_of_order", group)
         self._drop_idle_insertions()
         self._minimize()
-        self._wait_behind_loops()
+        for simplify in (self._allocate_where_it_is_used, self._wait_without_others):
+            if simplify():
+                self._minimize()
+        for after in (True, False):
+            if self._wait_outside_of_loops(after):
+                self._minimize()
         self._make_events_once()
         self._bind()
         self._note_assumptions()
@@ -472,27 +477,70 @@ class Repair:
             if id(group) in served:
                 self._adopt(group)
 
-    def _wait_behind_loops(self) -> None:
-        """Let the host wait once behind a loop for what it waits for in each round, where the proof holds with that."""
+    def _allocate_where_it_is_used(self) -> bool:
+        """Allocate on a stream that would wait for the allocation, in place of that, where the proof holds with that.
+        Returns whether it does anywhere.
+        """
+        changed = False
         for insertion in list(self.plan.insertions):
-            if insertion.does is not Does.SYNC or insertion.event is not None:
+            if insertion.does is not Does.WAIT or not insertion.after or insertion.event is not None:
+                continue
+            waiter, allocating = insertion.streams
+            proved = self.plan.insertions
+            sites = [(g, key) for g, key, _ in self._sites({insertion.anchor}) if g.streams[key] == allocating]
+            self.plan.insertions = {i: needed_by for i, needed_by in proved.items() if i != insertion}
+            for group, key in sites:
+                group.streams[key] = waiter
+            if not sites or self._ask():
+                self.plan.insertions = proved
+                for group, key in sites:
+                    group.streams[key] = allocating
+            else:
+                changed = True
+        return changed
+
+    def _wait_without_others(self) -> bool:
+        """Let the host wait for a stream itself in place of one that waits for that, where the proof holds with that.
+        Returns whether it does anywhere.
+        """
+        changed = False
+        for insertion in list(self.plan.insertions):
+            if insertion.does is not Does.WAIT or insertion.event is not None:
+                continue
+            waiter, awaited = insertion.streams
+            by_host = replace(insertion, does=Does.SYNC, streams=(waiter,))
+            if by_host in self.plan.insertions:
+                changed |= self._becomes(insertion, replace(by_host, streams=(awaited,)))
+        return changed
+
+    def _wait_outside_of_loops(self, after: bool) -> bool:
+        """Let what is waited for in each round of a loop be waited for once, behind it or in front of it, where the
+        proof holds with that. Returns whether anything has moved.
+        """
+        moved = False
+        for insertion in list(self.plan.insertions):
+            if insertion.does is Does.DEVICE_SYNC or insertion.event is not None:
                 continue
             for place in self.loops.around(insertion.anchor):
-                known = self.loops.is_known_behind(insertion.streams[0].expr, place.loop)
-                if known and self._moves_behind(insertion, place):
+                known = all(self.loops.is_known_beside(stream.expr, place.loop) for stream in insertion.streams)
+                if known and self._moves_beside(insertion, place, after):
+                    moved = True
                     break
+        return moved
 
-    def _moves_behind(self, insertion: Insertion, place: Behind) -> bool:
-        """Move an insertion behind a loop; False, and nothing is changed, if the proof does not hold with that."""
-        behind = replace(insertion, anchor=key_of(place.loop), after=True)
-        self.plan.anchors[behind.anchor] = place
-        return self._becomes(insertion, behind)
+    def _moves_beside(self, insertion: Insertion, place: Beside, after: bool) -> bool:
+        """Move an insertion out of a loop; False, and nothing is changed, if the proof does not hold with that."""
+        beside = replace(insertion, anchor=key_of(place.loop), after=after)
+        self.plan.anchors[beside.anchor] = place
+        return self._becomes(insertion, beside)
 
     def _make_events_once(self) -> None:
-        """Make the event of a wait in a loop once, in front of the loop, where the proof holds with that."""
+        """Make the event of a wait in a loop once, in front of the loop, where the proof holds with that; a wait behind
+        the loop shares it.
+        """
         for insertion in list(self.plan.insertions):
             at = self.plan.anchors[insertion.anchor]
-            if insertion.does is not Does.WAIT or insertion.event is not None or isinstance(at, Behind):
+            if insertion.does is not Does.WAIT or insertion.event is not None or isinstance(at, Beside):
                 continue
             sites = [site for _, _, site in self._sites({insertion.anchor})]
             if at.site.named or not sites or not all(map(_is_on_a_known_device, sites)):
@@ -501,6 +549,10 @@ class Repair:
                 event = self.loops.event(place.loop)
                 if event is not None and self._becomes(insertion, replace(insertion, event=event)):
                     break
+        made = {event.loop: event for event in self.plan.events() if isinstance(event, LoopEvent)}
+        for insertion in list(self.plan.insertions):
+            if insertion.does is Does.WAIT and insertion.after and insertion.event is None and insertion.anchor in made:
+                self._becomes(insertion, replace(insertion, event=made[insertion.anchor]))
 
     def _becomes(self, insertion: Insertion, other: Insertion) -> bool:
         """Put another insertion in the place of one; False, and nothing is changed, if the proof does not hold so."""
@@ -532,7 +584,7 @@ class Repair:
         moving = self.plan.moving()
         for insertion, needed_by in self.plan.insertions.items():
             at = self.plan.anchors[insertion.anchor]
-            if not isinstance(at, Behind) and at.site.named:
+            if not isinstance(at, Beside) and at.site.named:
                 with_it = needed_by | {id(group) for group, _, _ in self._sites({insertion.anchor})}
                 self.plan.bound |= with_it if len(with_it) > 1 else set()
         legacy = {id(group) for group in moving if DEFAULT in group.streams.values()}

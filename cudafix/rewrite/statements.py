@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from cudafix.findings import Edit
-from cudafix.ir import Call, Function, Look, Site, Span, walk
+from cudafix.ir import Call, Function, Goto, If, Label, Look, Site, Span, Var, walk
 
 COMMENT = rb"//.*|/\*[^*]*\*/"
 _INDENTED = re.compile(rb"^([ \t]+)\S", re.MULTILINE)
+_OPENED = re.compile(rb"^( *)(?:\S.*)?\{[ \t]*\r?\n(?:[ \t]*\r?\n)*(?=( *)[^\s}])", re.MULTILINE)
 _DECLARATION = re.compile(
     r"(?!\s*(?:return|goto|else|using|typedef|delete)\b)([ \t]*)((?:\w+ )*\w+)( +)(\w+(?:\[[^\]]*\])*(?: *=[^=].*)?;)"
 )
@@ -26,12 +27,18 @@ class Style(NamedTuple):
 
 
 def style_of(data: bytes) -> Style:
-    """Read off the file: CRLF if its first line ends so; a tab if most indented lines start with one."""
+    """Read off the file: CRLF if its first line ends so; a tab if most indented lines start with one, else by how much
+    most blocks are indented.
+    """
     first = data.find(b"\n")
     newline = "\r\n" if first > 0 and data[first - 1 : first] == b"\r" else "\n"
     indents = [match[1] for match in _INDENTED.finditer(data, 0, 100_000)]
     if sum(indent[:1] == b"\t" for indent in indents) * 2 > len(indents):
         return Style(newline, "\t")
+    opened = Counter(len(match[2]) - len(match[1]) for match in _OPENED.finditer(data, 0, 100_000))
+    steps = [(count, -width) for width, count in opened.items() if width > 1]
+    if steps:
+        return Style(newline, " " * -max(steps)[1])
     widths = [len(indent) for indent in indents if indent[:1] == b" "]
     twos = sum(width == 2 for width in widths)
     fours = sum(width == 4 for width in widths)
@@ -89,8 +96,8 @@ class Check(NamedTuple):
     looks: bool
 
 
-def usual_check(functions: Iterable[Function], data: bytes) -> Check | None:
-    """The most common check in the text of some functions that may stand anywhere in them; None if they have none."""
+def usual_check(functions: Iterable[Function], data: bytes, at: int) -> Check | None:
+    """The most common check in the text of some functions that may stand at an offset; None if they have none."""
     found = [
         stmt
         for function in functions
@@ -98,12 +105,29 @@ def usual_check(functions: Iterable[Function], data: bytes) -> Check | None:
         if isinstance(stmt, Call) and stmt.callee.startswith("cuda") and stmt.site.prefix
         if data.startswith(stmt.site.prefix.encode(), stmt.site.span.start)
         if "=" not in stmt.site.prefix and not stmt.site.prefix.lstrip().startswith("return")
+        if not _stores_the_status(stmt, function) and not any(label <= at for label in _goes_to(stmt, function))
     ]
     if not found:
         return None
     (style, _), *_ = Counter((call.site.prefix, call.site.suffix) for call in found).most_common()
     looks = (call.look is Look.CHECKED for call in found if (call.site.prefix, call.site.suffix) == style)
     return Check(*style, all(looks))
+
+
+def _stores_the_status(call: Call, function: Function) -> bool:
+    """Whether a check stores the status in a variable that the function declares: it would be another one there."""
+    if not isinstance(call.result, Var) or call.result.name.startswith("%"):
+        return False
+    declared = call.result.name.partition("@")[2]  # in the macro, or in front of a variable that it hides
+    return not declared.isdigit() or function.span.start <= int(declared) < function.span.end
+
+
+def _goes_to(call: Call, function: Function) -> Iterator[int]:
+    """Where a check goes on if the status is an error, as far as it says so: the labels that it jumps to."""
+    labels = {stmt.name: stmt.span.start for stmt in walk(function.body) if isinstance(stmt, Label)}
+    for stmt in walk(function.body):
+        if isinstance(stmt, If) and stmt.test.place is not None and stmt.test.place == call.result:
+            yield from (labels.get(one.label, 0) for one in walk((*stmt.then, *stmt.other)) if isinstance(one, Goto))
 
 
 def checked(site: Site, call: str) -> str:

@@ -28,7 +28,8 @@ int main(int n, char **argv) {{
 """
 PARTS = {
     "@R": "@U @E cudaFree(d);",
-    "@U": "cudaMalloc(&d, 4); k<<<1, 1, 0, s>>>(d); cudaStreamSynchronize(s); k<<<1, 1, 0, t>>>(d);",
+    "@U": "cudaMalloc(&d, 4); k<<<1, 1, 0, s>>>(d); cudaStreamSynchronize(s); "
+    "k<<<1, 1, 0, t>>>(d); k<<<1, 1, 0, s>>>(d);",
 }
 WORDS = {
     "@M": "cudaEvent_t done; cudaEventCreateWithFlags(&done, cudaEventDisableTiming);",
@@ -76,7 +77,7 @@ def before(body: str) -> str:
 @pytest.mark.parametrize("body", CASES.values(), ids=CASES)
 def test_it_is_made_where_it_can_be_destroyed_too(body: str) -> None:
     wanted = program(body, WORDS).replace("cudaMalloc(&d, 4)", "cudaMallocAsync(&d, 4, s)")
-    assert in_run(migrated(before(body))) == in_run(wanted.replace("cudaFree(d)", "cudaFreeAsync(d, t)"))
+    assert in_run(migrated(before(body))) == in_run(wanted.replace("cudaFree(d)", "cudaFreeAsync(d, s)"))
 
 
 @pytest.mark.parametrize(
@@ -98,12 +99,21 @@ def test_two_loops_have_two() -> None:
 
 def test_waits_of_one_loop_share_it() -> None:
     body = """for (int i = 0; i < n; i++) {
-        cudaMalloc(&d, 4); cudaMalloc(&e, 4);
-        k<<<1, 1, 0, s>>>(d); k<<<1, 1, 0, t>>>(e); cudaDeviceSynchronize();
-        k<<<1, 1, 0, t>>>(d); k<<<1, 1, 0, s>>>(e); cudaFree(d); cudaFree(e); }"""
+        @R
+        cudaMalloc(&e, 4); k<<<1, 1, 0, s>>>(e); cudaStreamSynchronize(s);
+        k<<<1, 1, 0, t>>>(e); k<<<1, 1, 0, s>>>(e); cudaFree(e); }"""
     after = in_run(migrated(before(body)))
     assert after.count("cudaStreamWaitEvent(") == 2
     assert after.count("cudaEventCreateWithFlags(&done,") == after.count("cudaEventDestroy(done)") == 1
+
+
+def test_a_wait_behind_the_loop_shares_it() -> None:
+    body = """cudaMalloc(&e, 4);
+    for (int i = 0; i < n; i++) { @U k<<<1, 1, 0, t>>>(e); cudaFree(d); }
+    cudaMemset(e, 0, 4); cudaFree(e);"""
+    rounds, behind = in_run(migrated(before(body))).split("cudaFreeAsync(d,s);}")
+    assert "cudaStreamWaitEvent(s,done,0);" in rounds
+    assert behind.startswith("cudaEventRecord(done,t);cudaStreamWaitEvent(0,done,0);cudaEventDestroy(done);")
 
 
 def test_it_is_not_made_on_another_device() -> None:

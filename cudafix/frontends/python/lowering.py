@@ -109,7 +109,8 @@ class Lowering:
         self.problems: list[tuple[str, int]] = []
         self.conditional = 0
         self.done: dict[cst.CSTNode, Expr] = {}  # expressions that are lowered already
-        self.filling: dict[cst.Call, Var | None] = {}  # calls that append once a round, and the index of the round
+        self.fills: dict[cst.For, list[cst.Call]] = {}  # the calls that append once a round of a loop
+        self.filling: dict[cst.Call, Var] = {}  # those of the loops that are being lowered, and the index of the round
         self.marks: list[tuple[Stmt, Expr]] | None = None  # where a function yields that is lowered in parts
         self.forwarded: tuple[Expr, ...] | None = None  # what the wrapper of a function is given, if it takes anything
         self.run_through: set[cst.CSTNode] = set()  # generator expressions that run where they stand

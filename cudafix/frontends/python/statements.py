@@ -79,7 +79,7 @@ class Statements(Expressions):
         for number, statement in enumerate(body.body):
             if isinstance(statement, cst.For):
                 before = [one for one in body.body[:number] if isinstance(one, cst.BaseStatement)]
-                self.filling.update(dict.fromkeys(filled(before, statement, self.scope)))
+                self.fills[statement] = filled(before, statement, self.scope)
             self.statement(statement)
 
     def at(self, node: cst.CSTNode, blocked: str | None = None) -> None:
@@ -547,10 +547,11 @@ class Statements(Expressions):
             self.problem("coroutine", node)
         assigned = bindings_of(node.body)
 
-        ours = [call for call, index in self.filling.items() if index is None]
+        ours = self.fills.pop(node, [])
 
         def body(index: Var | None) -> None:
-            self.filling.update({call: index for call in ours if index is not None})
+            if index is not None:
+                self.filling.update(dict.fromkeys(ours, index))
             self.loops += 1
             self.statements(node.body)
             self.loops -= 1
@@ -560,7 +561,7 @@ class Statements(Expressions):
 
         count = self.iterate(node.target, node.iter, self.span(node), body, safe)
         for call in ours:
-            index = self.filling.pop(call)
+            index = self.filling.pop(call, None)
             if index is not None and count is not None and isinstance(call.func, cst.Attribute):
                 place = ir.Field(deref(self.value(call.func.value)), ir.SIZE)
                 self.emit(Assign(place, count, self.span(call)))

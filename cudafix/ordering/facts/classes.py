@@ -508,8 +508,43 @@ class Classes:
         return bool(self._without_calls or self._special)
 
     def type_of_member(self, cls: str, name: str) -> str:
-        """Of a data member, by the last name component of its class; empty where that is not known."""
-        return self._types_of_members.get((cls, name), "")
+        """Of a data member, by the last name component of its class; empty where that is not known.
+
+        What a class does not declare is what its bases say, if these are one in that (C++17, 13.2 [class.member.lookup]
+        4 to 6). A base that is not seen may hide it, or have another one for a class of the same name; a base that is
+        made of a template says it in the words of that template.
+        """
+        known = self._types_of_members.get((cls, name))
+        return known if known is not None else self._inherited(cls).get(name, "")
+
+    def _inherited(self, cls: str) -> dict[str, str]:
+        """The types of the data members that a class does not declare and its bases do, where these are all seen."""
+        found = self._inherited_types.get(cls)
+        if found is None:
+            bases, stack = set[str](), [cls]
+            while stack:
+                bases.update(more := self._plain_bases.get(stack.pop(), {"<"}) - bases)
+                stack += more
+            found = {}
+            if "<" not in bases:
+                for (base, name), kind in self._types_of_members.items():
+                    if base in bases:
+                        found[name] = kind if found.get(name, kind) == kind else ""
+            self._inherited_types[cls] = found
+        return found
+
+    @cached_property
+    def _inherited_types(self) -> dict[str, dict[str, str]]:
+        return {}
+
+    @cached_property
+    def _plain_bases(self) -> dict[str, set[str]]:
+        """The direct bases of the classes that are seen, by last name components; `<` for one that a template makes."""
+        found: dict[str, set[str]] = {}
+        for module in self.program.modules:
+            for cls, bases in module.bases.items():
+                found.setdefault(last(cls), set()).update("<" if "<" in base else last(_plain(base)) for base in bases)
+        return found
 
     def has_member(self, cls: str, name: str) -> bool:
         """Whether a class, by its last name component, or a base of it has a data member, as far as that is known."""
@@ -547,6 +582,12 @@ class Classes:
             found |= more
             stack += more
         return found
+
+    def whole_lineage(self, cls: str) -> set[str] | None:
+        """A class of the program and its bases, by last name component; None where one of them is not seen."""
+        found = self._lineage(last(_plain(cls)))
+        seen = all(self.is_class(one) for one in found) and found <= self._declared_bases.keys()
+        return found if seen else None
 
     @cached_property
     def _together(self) -> dict[str, frozenset[str]]:

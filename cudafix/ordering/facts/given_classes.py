@@ -2,29 +2,64 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from cudafix import ir
 from cudafix.ir.link import Program, last
 from cudafix.ir.names import WORD
 
+_WORD = re.compile(r"\w+")
+_QUALIFIERS = re.compile(r"\b(?:const|struct|class)\b")
+
 
 def given_classes(
-    program: Program, call: ir.Call, caller: ir.Function, around: Mapping[str, str], function: ir.Function
+    program: Program,
+    call: ir.Call,
+    caller: ir.Function,
+    around: Mapping[str, str],
+    function: ir.Function,
+    receiver: str,
+    kinds: Sequence[str],
 ) -> dict[str, str]:
-    """The classes for which the parameters of a template stand where `call` reaches `function`, as far as is known:
-    arguments that are written are those of the parameters in order (C++17, 17.8.1 [temp.arg.explicit] 2). `around` says
-    so of the template that the caller is.
+    """The classes for which the parameters of a template, or of the template of its class, stand where `call` reaches
+    `function`, as far as is known. `around` says so of the caller, `receiver` is the type of the object, and `kinds`
+    are those of the arguments, "" where they are not known.
+
+    - Arguments that are written are those of the parameters in order (C++17, 17.8.1 [temp.arg.explicit] 2).
+    - A parameter `P p` stands for the class of the argument (17.8.2.1 [temp.deduct.call] 1 to 3).
+    - What is in no parameter stands for its default argument (17.8.2 [temp.deduct] 5).
     """
-    if not call.template_args or not function.templates:
-        return {}
+
+    def meant(written: str) -> str:
+        known = written in caller.templates or written in caller.class_templates
+        return around.get(written, "") if known else _class_named(program, written, caller)
+
+    def listed(names: Sequence[str], text: str) -> dict[str, str]:
+        return {name: meant(one) for name, one in zip(names, ir.template_arguments(text), strict=False)}
+
     found: dict[str, str] = {}
-    for name, written in zip(function.templates, ir.template_arguments(f"<{call.template_args}>"), strict=False):
-        cls = around.get(written) if written in caller.templates else _class_named(program, written, caller)
-        if name and cls:
-            found[name] = cls
-    return found
+    if function.class_templates:
+        cls = last(function.cls or "")
+        of_this = call.receiver is None or call.receiver == ir.Deref(ir.Var("this"))
+        if call.class_args and last(call.callee.rpartition("::")[0]) == cls:
+            found |= listed(function.class_templates, f"<{call.class_args}>")
+        elif "<" in receiver and last(receiver.partition("<")[0].strip()) == cls:
+            found |= listed(function.class_templates, receiver)
+        elif of_this and caller.cls == function.cls:
+            found |= zip(function.class_templates, map(meant, caller.class_templates), strict=False)
+    written = listed(function.templates, f"<{call.template_args}>") if call.template_args else {}
+    of_parameters = {word for param in function.params for word in _WORD.findall(param.type)}
+    for name, default in zip(function.templates, function.defaults, strict=True):
+        own = [kind for param, kind in zip(function.params, kinds, strict=False) if param.type == name]
+        if name in written:
+            found[name] = written[name]
+        elif len(own) == 1:
+            found[name] = meant(_QUALIFIERS.sub("", own[0]).strip(" &"))
+        elif name not in of_parameters:
+            found[name] = _class_named(program, default, function)
+    return {name: cls for name, cls in found.items() if name and cls}
 
 
 def _class_named(program: Program, written: str, caller: ir.Function) -> str:

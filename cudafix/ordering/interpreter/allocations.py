@@ -53,6 +53,9 @@ class Allocations(Roles):
         bit = 1 << obj.number
         again = bool(state.live & bit)
         obj.several = obj.several or again
+        state.used.pop(obj.number, None)
+        if obj.memory_after == "async" and not (obj.summary or obj.several or self.any_order or state.threads):
+            state.used[obj.number] = 0
         if id(call) in trials(self.program, self.tables):
             text = "is allocated with a size that is found by trial: what fails is tried again with another size"
             self.obstacle(bit, "free_memory_is_measured", text, call.span)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cudafix import ir
@@ -17,6 +17,7 @@ from cudafix.ordering.facts.alone import Alone
 from cudafix.ordering.facts.any_time import AnyTime
 from cudafix.ordering.facts.classes import Classes
 from cudafix.ordering.facts.clients import ELEMENT, OBJECT, assumption, is_client, is_meant
+from cudafix.ordering.facts.conversions import Conversions
 from cudafix.ordering.facts.getters import KEEPS_ONE
 from cudafix.ordering.facts.given_classes import given_classes
 from cudafix.ordering.facts.paths import array_of
@@ -26,7 +27,7 @@ from cudafix.ordering.facts.slicing import Slicer, beside_the_library
 from cudafix.ordering.interpreter import memory as mem
 from cudafix.ordering.interpreter.any_order import MAX_ROUNDS, AnyOrder, UnwrittenCalls, may_change_values
 from cudafix.ordering.interpreter.engine import MAX_DEPTH, OutOfBudget
-from cudafix.ordering.interpreter.frames import ANY_ELEMENT, Activations, Frame, State, joined
+from cudafix.ordering.interpreter.frames import ANY_ELEMENT, NO_CLASSES, Activations, Frame, State, joined
 from cudafix.ordering.interpreter.machine import UNKNOWN_STREAM, Followed, leading_parts
 from cudafix.ordering.interpreter.memory import Values
 from cudafix.ordering.interpreter.operations import Operations
@@ -39,13 +40,6 @@ _POINTER = re.compile(r"\*(?:\s*\b(?:const|volatile|__restrict__))*\s*$")
 _CALLS_WHAT_IS_HELD = frozenset(("visit", "apply"))
 MAX_PARTS = 12  # of a part of a part of a variable, in what calls itself
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_UNRELATED = {
-    "cudaStream_t": "stream",
-    "CUstream": "stream",
-    "cudaEvent_t": "event",
-    "CUevent": "event",
-}
-"""Handles that are never converted to each other. Numbers are often named by macros, of which there may be several."""
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class)\b|[\s&?]")
 
 
@@ -157,15 +151,20 @@ class Calls(Operations):
         return found
 
     def _is_viable(self, function: ir.Function, call: ir.Call) -> bool:
-        """Whether the types of the arguments, as far as they are known, can be converted to those of the parameters
-        (C++17, 16.3.2 [over.match.viable] 3): pointers to unrelated types cannot (7.11 [conv.ptr]), and streams and
-        events are such pointers.
-        """
-        for param, arg in zip(function.params, call.args, strict=False):
-            wanted, given = _UNRELATED.get(_plain_type(param.type)), self._type_of_argument(arg)
-            if wanted is not None and _UNRELATED.get(_plain_type(given), wanted) != wanted:
-                return False
-        return True
+        """Whether the arguments, as far as their types are known, may be given for the parameters."""
+        conversions = Conversions.of(self.program, self.classes)
+        return all(
+            conversions.may_convert(self._given_for(self._type_of_argument(arg)), param.type)
+            for param, arg in zip(function.params, call.args, strict=False)
+            if not isinstance(arg, ir.Const)
+        )
+
+    def _classes_given(self, call: ir.Call, function: ir.Function) -> Mapping[str, str]:
+        if not function.templates and not function.class_templates:
+            return NO_CLASSES
+        receiver = self.type_of(call.receiver) if call.receiver is not None else ""
+        kinds = [self._type_of_argument(arg) if isinstance(arg, ir.Var) else "" for arg in call.args]
+        return given_classes(self.program, call, self.frame.function, self.frame.classes, function, receiver, kinds)
 
     def of_its_template(self, call: ir.Call) -> str:
         """The name of the function that `P::f()` means in this call of a template; "" where that is not known."""
@@ -173,6 +172,11 @@ class Calls(Operations):
             return ""
         meant = f"{self.frame.classes[call.scope]}::{ir.names_of(call.callee)[0]}"
         return meant if self.program.resolve(meant, len(call.args), call.span.path) else ""
+
+    def _given_for(self, kind: str) -> str:
+        """A type, with the class for which its name stands if that is a parameter of the template which runs."""
+        name = _WORD.search(kind.removeprefix("const "))
+        return kind.replace(name[0], self.frame.classes.get(name[0], name[0]), 1) if name is not None else kind
 
     def _named_by(self, call: ir.Call, state: State) -> Api | list[tuple[ir.Function, Values]]:
         """What a call may reach by the name that it has."""
@@ -190,7 +194,7 @@ class Calls(Operations):
         if call.receiver is not None and ir.is_held(call.callee):
             return self._held_in(call.receiver, arity, state)
         if call.receiver is not None:
-            kind = self.type_of(call.receiver)
+            kind = self._given_for(self.type_of(call.receiver))
             this = frozenset(mem.reference(c) for c in self.cells(state, call.receiver)) or mem.UNKNOWN
             pointed = self.values(state, call.receiver)
             if name == "operator()" and any(isinstance(v, mem.Function) for v in pointed):
@@ -543,7 +547,7 @@ class Calls(Operations):
             start = state.copy() if len(found) > 1 else state
             self._hand_over(call, function, name + "@" * (len(found) > 1) + function.name * (len(found) > 1), start)
             frame_name = name if len(found) == 1 else f"{name}@{function.span.start}"
-            classes = given_classes(self.program, call, self.frame.function, self.frame.classes, function)
+            classes = self._classes_given(call, function)
             end, returned = self.inline(function, args, frame_name, this, start, call.args, classes)
             if end is not None:
                 self.held_by(function.cls, this, call.span, end)
@@ -890,6 +894,8 @@ class Calls(Operations):
     def through_pointer(self, stmt: ir.Unknown, state: State) -> State | None:
         """A call of a function in a variable, where it is known which functions that may be; None where it is not."""
         values, args = self.values(state, stmt.parts[0]), stmt.parts[1:]
+        if values == {mem.ZERO}:  # no program calls what leads to no function (C++17, 8.2.2 [expr.call] 1)
+            return state
         library = self.of_libraries(values)
         found = self._functions_in(values - library, len(args))
         if not found and args and not library:

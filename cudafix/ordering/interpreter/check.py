@@ -196,18 +196,20 @@ def _globals(program: Program, classes: Classes, state: State) -> None:
     """The pointers at namespace scope when the program starts: null, before initializers run; where another source has
     made them, they may lead anywhere.
     """
-    defined = {v.name for module in program.modules for v in module.globals if not v.elsewhere}
+    # a member of a namespace may be defined outside of it, by a qualified name (C++17, 10.3.1.2 [namespace.memdef] 2)
+    defined = {v.name.removeprefix("::") for module in program.modules for v in module.globals if not v.elsewhere}
     fields = {last(cls): members for module in program.modules for cls, members in module.fields.items()}
     for module in program.modules:
         for variable in module.globals:
             if variable.space != "host":
                 continue
             root: mem.Root = "global", module.path if variable.internal else "", variable.name.removeprefix("::")
+            is_defined = variable.name.removeprefix("::") in defined
             inside: paths.Path = (("at", paths.ANY),) if variable.array else ()
             pointer = "*" in variable.type.partition("<")[0] + variable.type.rpartition(">")[2]  # no container of them
-            if pointer and variable.name in defined and not variable.array:
+            if pointer and is_defined and not variable.array:
                 state.env.write([(root, ())], frozenset({mem.ZERO}))
-            elif variable.name not in defined:
+            elif not is_defined:
                 members = fields.get(last(variable.type), {})
                 pointers = [name for name, member in members.items() if "*" in member.type]
                 held = [classes.path_to(name, variable.type) for name in pointers]

@@ -42,6 +42,9 @@ class State:
     alive: frozenset[Stream | Event] = frozenset()  # what was created, and may not be destroyed yet
     # Loops over a family: what a round has waited for, of the operations of that round's own members.
     round_waits: dict[Observer, Bits] = field(default_factory=dict)
+    # By an object that is the only one there of its place: the operations that may have used it. What used the one
+    # before it, which was freed, has no part in it: the pool hands out no memory that work is still to be done on.
+    used: dict[int, Bits] = field(default_factory=dict)
 
     def copy(self) -> State:
         return State(
@@ -64,6 +67,7 @@ class State:
             self.apart,
             self.alive,
             dict(self.round_waits),
+            dict(self.used),
         )
 
     def made(self, one: Stream | Event, of_others: Bits = 0) -> None:
@@ -114,12 +118,14 @@ class State:
             self.orders == other.orders
             and self._flags() == other._flags()
             and self.round_waits == other.round_waits
+            and self.used == other.used
             and self.env.is_as(other.env, variables)
         )
 
     def join(self, other: State) -> bool:
         changed = self.orders.join(other.orders)
         changed = self.env.join(other.env) or changed
+        changed = self._used_on_either(other) or changed
         before = self._flags()
         if before == other._flags():
             self._round_waits_of_both(other)
@@ -147,6 +153,12 @@ class State:
         self.alive |= other.alive
         self._round_waits_of_both(other)
         return changed or before != self._flags()
+
+    def _used_on_either(self, other: State) -> bool:
+        found = {n: bits | other.used[n] for n, bits in self.used.items() if n in other.used}
+        changed = found != self.used
+        self.used = found
+        return changed
 
     def _round_waits_of_both(self, other: State) -> None:
         theirs = other.round_waits

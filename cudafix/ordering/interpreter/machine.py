@@ -447,6 +447,20 @@ class Machine:
             return False
         return not self.of_bytes.isdisjoint(root for root, _ in self.cells(state, expr))
 
+    def _is_static(self, cell: Cell) -> bool:
+        """Whether a place is in a variable at namespace scope itself: no container, which is no address, and no element
+        of one, which there is only once somebody has put it there (C++17, 26.2.1 [container.requirements.general] 3).
+        """
+        root, path = cell
+        variable = self.global_at(root)
+        kind = variable.type if variable is not None else ""
+        for step, name in path:
+            if step == "field":
+                kind = ir.member_of_pair(kind, name) or self.classes.type_of_part(kind, [name])
+            elif has_elements(kind) and "array" not in kind.partition("<")[0]:
+                return False
+        return root[0] == "global" and not has_elements(kind)
+
     def _held_by(self, state: State, expr: ir.Expr) -> Values:
         match expr:
             case ir.Var(name):
@@ -472,7 +486,8 @@ class Machine:
                 cells = self.cells(state, expr)
                 for cell in cells:
                     held = state.env.read(cell)
-                    if not held and len(cells) > 1 and (cell[0][0] == "global" or state.env.read((cell[0], ()))):
+                    unset = not held and len(cells) > 1
+                    if unset and (self._is_static(cell) or state.env.read((cell[0], ()))):
                         # zero, as in all static storage before it is set, or a part of a whole that is not known
                         held = frozenset({mem.OTHER})
                     if mem.has_stream(held) and (self._may_be_null(state, cell) or self._was_null(state, cell, held)):
@@ -1066,11 +1081,13 @@ class Machine:
             found.device = "?"
         return found
 
-    def conflicts(self, lost: Bits, reads: Bits, writes: Bits) -> Iterator[Operation]:
+    def conflicts(self, lost: Bits, reads: Bits, writes: Bits, state: State) -> Iterator[Operation]:
         """The lost operations that touch the same memory, one of the two writing."""
         for number in numbers(lost):
             other = self.outcome.operations[number]
-            if self.wide(writes) & self.wide(other.reads | other.writes) or self.wide(reads) & self.wide(other.writes):
+            gone = sum(1 << n for n, used in state.used.items() if not used >> number & 1)
+            theirs, written = (other.reads | other.writes) & ~gone, other.writes & ~gone
+            if self.wide(writes) & self.wide(theirs) or self.wide(reads) & self.wide(written):
                 yield other
 
     def wide(self, bits: Bits) -> Bits:
@@ -1094,7 +1111,7 @@ class Machine:
             elif kind in (Wrong.OUTPUT, Wrong.EXIT):
                 found = [o for n in numbers(lost) if (o := self.outcome.operations[n]).prints]
             else:
-                found = self.conflicts(lost, reads, writes)
+                found = self.conflicts(lost, reads, writes, state)
             for op in found:
                 self.wrong(kind, op, point, via=tuple(op.via))
 

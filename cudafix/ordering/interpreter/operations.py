@@ -75,7 +75,7 @@ class Operations(Engine):
         lost &= ~self.told
         if not op.rewritten_only and lost and not self.others:
             point = Point(span, f"{op.text} runs", op.stmt)
-            for other in self.conflicts(lost, reads, writes):
+            for other in self.conflicts(lost, reads, writes, state):
                 self.wrong(Wrong.ORDER, other, point, via=tuple(other.via), streams=streams)
             # what kernels print stands in their order; what one measures is longer with what ran before it
             for other in self.operations_in(lost) if op.says or op.times else ():
@@ -85,6 +85,8 @@ class Operations(Engine):
         while touched:
             low = touched & -touched
             touched ^= low
+            if low.bit_length() - 1 in state.used:
+                state.used[low.bit_length() - 1] |= bit
             obj = self.outcome.objects[low.bit_length() - 1]
             if obj.allocated_by & pending:
                 allocation = self.operations_in(obj.allocated_by & pending)[0]

@@ -307,8 +307,8 @@ class Roles(Calls):
         kept = [v for expr in args.named.get("keep", ()) for v in self.values(state, expr)]
         if not elements or any(root[0] == "memory" for root, _ in elements):
             return False
-        if any(isinstance(v, mem.Function) for v in kept):  # which one is called, with which variables, is not known
-            return False
+        if any(isinstance(v, mem.Function) and ir.LAMBDA in v.name for v in kept):
+            return False  # which one is called, with which variables, is not known
         for expr in args.named.get("keep", ()):
             state.env.write_parts(elements, self.parts(state, expr))  # of an element of which nothing is known yet
             state.env.write(elements, self.values(state, expr))

@@ -8,11 +8,11 @@ from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, Expressions
-from cudafix.frontends.cuda.lower.syntax import is_cast, is_test_of_status
+from cudafix.frontends.cuda.lower.syntax import is_cast, is_test_of_status, written_type
 from cudafix.frontends.cuda.lower.terms import opaque, root_of
 from cudafix.frontends.cuda.sema.type_texts import is_pointer
 from cudafix.ir import Block, Const, Deref, Expr, Index, Offset, Opaque, Var
-from cudafix.models.number_types import is_number
+from cudafix.models.number_types import is_floating, is_number
 
 _BY_TRUTH = frozenset(("|=", "+=", "-="))
 """Assignments that change nothing where the right side is `false`, which is 0 (C++17, 7.6 [conv.prom] 6)."""
@@ -72,7 +72,8 @@ def _simple(lowering: Expressions, node: Node, left: Node, right: Node, place: E
         if made is not value and made != place:
             lowering.store(place, made, node)
     lowering.leaves_unwritten(kind, value if right.type != "initializer_list" else Var(""))
-    lowering.through_reference(place, node)
+    if not is_floating(written_type(lowering.raw, right)):  # a floating number leads nowhere, whatever it was made of
+        lowering.through_reference(place, node)
 
 
 def _declaration(lowering: Expressions, node: Node, left: Node, right: Node) -> Expr | None:

@@ -32,7 +32,7 @@ from cudafix.frontends.cuda.sema.names import (
     UNEVALUATED,
 )
 from cudafix.frontends.cuda.sema.type_texts import WIDE, elements, is_pointer, plain_name, pointee, tidy
-from cudafix.ir import Addr, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
+from cudafix.ir import Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
 from cudafix.models.constants import computes_a_number
 from cudafix.models.number_types import is_number
 from cudafix.models.types import is_standard
@@ -141,9 +141,11 @@ class Calls(Initializers):
                 return None
             passes = macro.passes or 0
             return (values[passes], macro.looks) if passes < len(values) else None
-        if not sites.is_check_name(name) or is_standard(name.removeprefix("::").removeprefix("std::")):
-            return None
         body = self.file.hosts.get(name.rpartition("::")[2])
+        if not sites.is_check_name(name, body is not None) or is_standard(
+            name.removeprefix("::").removeprefix("std::")
+        ):
+            return None
         if body is not None and not sites.only_looks(body):
             return None
         first = values[0]
@@ -470,6 +472,8 @@ class Calls(Initializers):
             self.made_of_unseen(node, self.raw(function), values)
         if plain in COMPARING:
             self.compared(node, values)
+        if plain == "make_pair" and (pair := self._pair_of(node, function, values)) is not None:
+            return pair
         one = one_of(self, node, name, arguments, values)
         if not name.startswith("std::") and any(is_pointer(self.type_of(value)) for value in values):
             back = self.emit_call(node, function, name, values, spans, None, None if one else target, used)
@@ -634,7 +638,7 @@ class Calls(Initializers):
         listed = node.child_by_field_name("arguments") if node.type == "call_expression" else None
         values = self._as_given(node, callee, listed, values)
         span = self.span(node)
-        name_span, template_args = self._name_of(name_node)
+        name_span, template_args, class_args = self._name_of(name_node)
         scope = ""
         if ir.is_any_of(callee) and name_node.type == "qualified_identifier":
             around = name_node.child_by_field_name("scope")
@@ -658,7 +662,19 @@ class Calls(Initializers):
         self._lends_arguments(node, callee, values)
         look = Look.CHECKED if used else Look.IGNORED
         call = ir.Call(
-            callee, values, span, name_span, span.end - 1, site, spans, receiver, result, look, template_args, scope
+            callee,
+            values,
+            span,
+            name_span,
+            span.end - 1,
+            site,
+            spans,
+            receiver,
+            result,
+            look,
+            template_args,
+            scope,
+            class_args,
         )
         either: ir.Stmt = call
         for given, places in self._of_other_lengths(callee, listed, values, spans):
@@ -691,17 +707,21 @@ class Calls(Initializers):
                 self.hands_on(node, value)
         return values
 
-    def _name_of(self, node: Node) -> tuple[Span, str]:
-        """Where the name of a callee is, without its template arguments, and these."""
+    def _name_of(self, node: Node) -> tuple[Span, str, str]:
+        """Where the name of a callee is, without its template arguments, these, and those of its class."""
+        of_class = ""
         if node.type in ("template_function", "template_method", "qualified_identifier"):
             at = node
             while at.type == "qualified_identifier" and (inner := at.child_by_field_name("name")) is not None:
-                at = inner
+                outer, at = at.child_by_field_name("scope"), inner
+                given = outer.child_by_field_name("arguments") if outer is not None else None
+                of_class = tidy(given, self.source.text)[1:-1].strip() if given is not None else ""
             written = at.child_by_field_name("arguments")
             if written is not None:
                 name = at.child_by_field_name("name")
-                return self.span(name if name is not None else node), tidy(written, self.source.text)[1:-1].strip()
-        return self.span(node), ""
+                span = self.span(name if name is not None else node)
+                return span, tidy(written, self.source.text)[1:-1].strip(), of_class
+        return self.span(node), "", of_class
 
     def _result(
         self, callee: str, receiver: Expr | None, target: Expr | None, used: bool, kind: str, made: Class | None
@@ -802,6 +822,8 @@ class Calls(Initializers):
         if name in self.file.macros:
             self.unwritten.add("")  # it stands for any method
         kind = self.type_of(receiver)
+        if ir.member_of_pair(kind, name) is not None:  # a data member that can be called
+            return self._called_object(node, function, arguments, Field(receiver, name), target, used)
         cls = self.file.index.class_of(kind) if kind else None
         if cls is not None and cls.deleter:
             values, _ = self.arguments(arguments)
@@ -961,6 +983,27 @@ class Calls(Initializers):
         """Whether a method of an object of this type, which is no class that is seen, may be one of the program's."""
         index = self.file.index
         return any(map(self._is_open, index.meanings(kind))) if kind else index.is_member(method)
+
+    def _pair_of(self, node: Node, function: Node, values: tuple[Expr, ...]) -> Expr | None:
+        """What `make_pair(a, b)` returns, an object that holds these two (C++17, 23.4.3 [pairs.spec] 8); None where one
+        may be an object, which is copied, or made of what is given.
+        """
+        given = ["void (*)()" if isinstance(value, FuncRef) else self.type_of(value) for value in values]
+        given = [
+            "int" if isinstance(v, Const) and v.text.isdecimal() else k for v, k in zip(values, given, strict=True)
+        ]
+        kinds = ir.template_arguments(self.raw(function)) or given
+        if len(values) != 2 or len(kinds) != 2:
+            return None
+        if any(self.file.index.class_of(kind) or self.is_unseen(kind) for kind in (*kinds, *given) if kind):
+            return None
+        for value, kind in zip(values, given, strict=True):
+            if not kind and not isinstance(value, Const | Addr) and self.may_lead(value):
+                return None
+        made = self.temporary(f"std::pair<{', '.join(kinds)}>" if all(kinds) else "")
+        for name, value in zip(("first", "second"), values, strict=True):
+            self.emit(ir.Assign(Field(made, name), value, self.span(node)))
+        return made
 
     def _is_to_member(self, node: Node) -> bool:
         """Whether it is `o.*m`."""

@@ -116,6 +116,13 @@ def optional_method(lowering: Objects, node: Node, name: str, place: Var, argume
     emptied(lowering, node, place)
     if name != "emplace":
         return Opaque(())
+    return make_optional(lowering, node, place, values, spans, listed)
+
+
+def make_optional(
+    lowering: Objects, node: Node, place: Var, values: tuple[Expr, ...], spans: tuple[Span, ...], listed: bool = False
+) -> Expr:
+    """A local optional object that holds nothing makes what it holds, of these values ([optional.assign])."""
     held = lowering.optional[place.name]
     if listed or any(_may_be_object(lowering, value) for value in values):
         lowering.file.handed_on.add((held.type.start_byte, held.type.end_byte))

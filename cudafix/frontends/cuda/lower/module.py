@@ -57,6 +57,7 @@ def declarations(parsed: Parsed, visible: Declarations | None = None) -> Declara
         if macro.params is None and macro.kind == "constant" and _TYPE.fullmatch(macro.body)
     }
     numbers = names_of_numbers(parsed.text, parsed.original, named, visible)
+    numbers = {name: kind for name, kind in numbers.items() if name not in parsed.macros or name in named}
     qualifiers = tuple(sorted(parsed.qualifiers))
     spelled = {name: body.decode("utf-8", "replace") for name, body in named.items()}  # `#define BUFFER Buffer<float>`
     types = dict(spelled)

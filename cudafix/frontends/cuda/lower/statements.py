@@ -28,6 +28,7 @@ from cudafix.frontends.cuda.sema.heads import hidden_qualifiers
 from cudafix.frontends.cuda.sema.names import NULLS, STANDARD_STREAMS
 from cudafix.frontends.cuda.sema.owners import ALONE
 from cudafix.frontends.cuda.sema.references import OPEN
+from cudafix.frontends.cuda.sema.template_parameters import names, templates_of
 from cudafix.frontends.cuda.sema.type_texts import IN_A_ROW, element_type, is_pointer, may_refer, plain_name, text_of
 from cudafix.ir import (
     NULL,
@@ -1047,6 +1048,8 @@ def _changed(function: ir.Function) -> list[Expr]:
 def is_written(variable: ir.GlobalVar, value: Node, text: str) -> bool:
     """Whether this is what a variable is initialized with, and not its declarator: `text` is what it says."""
     is_name = value.type == "identifier" and text == variable.name.rpartition("::")[2]
+    if value.type == "qualified_identifier" and value.parent is not None:  # `Net b::n;`
+        is_name = value in value.parent.children_by_field_name("declarator")
     return not (is_name or value.type.endswith("declarator"))
 
 
@@ -1069,25 +1072,10 @@ def lower_function(file: File, definition: Definition, source: Source) -> ir.Fun
     made.bases = _bases(file, definition.cls)
     made.by_reference = definition.by_reference
     made.also = definition.also
-    made.templates = _parameters_of_its_template(node, source.text)
+    own, around = templates_of(node, source.text)
+    made.templates, made.defaults = names(own), tuple(default for _, default in own)
+    made.class_templates = names(around)
     return made
-
-
-def _parameters_of_its_template(node: Node, text: bytes) -> tuple[str, ...]:
-    """`Function.templates`; none of what is no template, or where one may stand for several arguments."""
-    around = node.parent
-    listed = around.child_by_field_name("parameters") if around and around.type == "template_declaration" else None
-    found: list[str] = []
-    for parameter in listed.named_children if listed is not None else ():
-        if parameter.type in ("type_parameter_declaration", "optional_type_parameter_declaration"):
-            name = parameter.child_by_field_name("name")
-            name = name or next((one for one in parameter.named_children if one.type == "type_identifier"), None)
-            found.append(text_of(name, text) if name is not None else "")
-        elif parameter.type in ("parameter_declaration", "optional_parameter_declaration"):
-            found.append("")
-        elif parameter.type != "comment":
-            return ()
-    return tuple(found)
 
 
 def lower_defaults(file: File, definition: Definition, source: Source) -> ir.Function:

@@ -153,7 +153,9 @@ class Variables(Blocks):
                     self._reference(one, child, arguments[0], one.type)
                 elif words & _STATIC:
                     self._static(one, child, None, arguments)
-                elif not self._row(one, child, None, arguments):
+                elif not self._optional_object(one, child, one.parameters, arguments) and not self._row(
+                    one, child, None, arguments
+                ):
                     self._object(one, child, arguments, ())
                 continue
             if words & _STATIC:
@@ -699,9 +701,10 @@ class Variables(Blocks):
         self.owning.add(var.name)
         return True
 
-    def _optional_object(self, one: Declared, node: Node, value: Node | None) -> bool:
+    def _optional_object(self, one: Declared, node: Node, value: Node | None, given: tuple[Expr, ...] = ()) -> bool:
         """A local optional object of a class, which only this function makes and ends, where the text says so: the
-        variable reads as a pointer to it, null while there is none ([optional.assign], [optional.dtor]).
+        variable reads as a pointer to it, null while there is none ([optional.assign], [optional.dtor]). `given` are
+        the arguments of what reads as a function.
         """
         around = node.parent
         written = around.child_by_field_name("type") if around is not None else None
@@ -711,9 +714,13 @@ class Variables(Blocks):
             return False
         if len(around.children_by_field_name("declarator")) != 1 or self.raw(written) != one.type:
             return False
-        made = value is not None and self.raw(value) not in ("{}", "std::nullopt")
-        if made or cls.deleter or not self._is_left_alone(one, owners.PERHAPS):
+        empty = value is None or self.raw(value) in ("{}", "std::nullopt")
+        in_place = not empty and value is not None and self._is_made_in_place(value)
+        if not (empty or in_place) or cls.deleter or not self._is_left_alone(one, owners.PERHAPS):
             return False
+        values, spans = given, self._spans_of(one, given)
+        if in_place and value is not None and not given:
+            values, spans = self.arguments(value)
         var = self.declare(one.name, f"{cls.name} *", one.node)
         held = self.temporary(cls.name)
         self.emit(self._fresh(held, replace(one, type=cls.name), node))
@@ -725,7 +732,20 @@ class Variables(Blocks):
         self.owning.add(var.name)
         self.optional[var.name] = Optional(held, cls, written)
         self.file.owned.add((written.start_byte, written.end_byte))
+        if in_place:
+            held_objects.make_optional(self, node, var, values[1:], spans[1:])
         return True
+
+    def _is_made_in_place(self, value: Node) -> bool:
+        """Whether an optional is made with an object, of the arguments behind the first one ([optional.ctor])."""
+        first = value.named_children[0] if value.named_children else None
+        plain = all(one.type not in ("initializer_list", "comment") for one in value.children)
+        return (
+            value.type in ("argument_list", "initializer_list", "parameter_list")
+            and first is not None
+            and self.raw(first) == "std::in_place"
+            and plain
+        )
 
     def _row(self, one: Declared, node: Node, value: Node | None, given: tuple[Expr, ...] = ()) -> bool:
         """A local vector or array of objects with a destructor, which only this function fills and empties, where the

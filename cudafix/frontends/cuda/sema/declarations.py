@@ -223,6 +223,7 @@ class Declarations:
     initializers: list[tuple[GlobalVar, Node]] = field(default_factory=list)  # or their declarators
     of_threads: set[str] = field(default_factory=set)  # the variables that each thread has for itself
     enumerators: dict[str, set[Span]] = field(default_factory=dict)  # where each is declared
+    enumerations: set[str] = field(default_factory=set)  # the types of these, by their last name components
     friends: set[str] = field(default_factory=set)  # functions that classes declare as theirs, by last name component
     prototypes: set[str] = field(default_factory=set)
     # functions outside of classes that are declared, by last name component
@@ -288,6 +289,7 @@ class Declarations:
             found.names.include(header.names)
             for name, at in header.enumerators.items():
                 found.enumerators.setdefault(name, set()).update(at)
+            found.enumerations |= header.enumerations
             found.prototypes |= header.prototypes
             for name, declared_as in header.outside.items():
                 found.outside.setdefault(name, set()).update(declared_as)
@@ -1082,12 +1084,30 @@ class Declarations:
         if not is_pointer(kind) and self.class_of(kind, cls.name) is not None:
             return True  # a constructor makes it
         written = _STRINGS.sub("", text_of(value, text))
+        if self._is_one_of_an_enumeration(written, kind, cls):
+            return False
         words = [word for word in WORDS.findall(written) if not word.isupper() and word not in _CONSTANTS]
         if self.may_have_unseen_macros() and set(WORDS.findall(written)) - _CONSTANTS:
             return True
         if words and (_CALLS.search(written) or not (is_number(kind) or _ENUMERATION.fullmatch(kind))):
             return True
         return any(self._leads(word, cls) for word in words)
+
+    def _is_one_of_an_enumeration(self, written: str, kind: str, cls: Class) -> bool:
+        """Whether an initializer is the name of an enumerator, and the type that of an enumeration: a constant, which
+        is a number (C++17, 10.2 [dcl.enum] 1 and 5).
+        """
+        name = _QUALIFIERS.sub("", written.strip("={} "))
+        seen = [self] if self.visible is None else [self, self.visible]
+        types = set[str]().union(*(one.enumerations for one in seen))
+        return (
+            self.is_enumerator(name)
+            and _QUALIFIERS.sub("", kind) in types
+            and self.meanings(kind) == (kind,)
+            and self.global_named("::" + name) is None
+            and not any(name in one.fields for one in (cls, *self.lineage(cls.name)))
+            and not self.may_have_unseen_macros()
+        )
 
     def _leads(self, word: str, cls: Class) -> bool:
         """Whether a name in a class means more than a number of the host."""

@@ -253,6 +253,7 @@ class _Walk:
 
     def _enumeration(self, node: Node, scope: _Scope) -> None:
         body = node.child_by_field_name("body")
+        self._found.enumerations |= _names_of_enumeration(node, self._text)
         for child in body.named_children if body is not None else ():
             if child.type == "enumerator":
                 at = Span(self._path, child.start_byte, child.end_byte)
@@ -262,6 +263,14 @@ class _Walk:
         head = text_of(node, self._text).partition("{")[0]
         self._found.friends.update("".join(name.split()) for name in CALLED.findall(head))
         self._then(node.named_children, scope._replace(cls=None))
+
+
+def _names_of_enumeration(node: Node, text: bytes) -> set[str]:
+    """The names of an enumeration: its own, and those of a `typedef` around it."""
+    outer = node.parent if node.parent is not None and node.parent.type == "type_definition" else None
+    names = [node.child_by_field_name("name")]
+    names += outer.children_by_field_name("declarator") if outer is not None else []
+    return {text_of(one, text) for one in names if one is not None and one.type == "type_identifier"}
 
 
 def _is_scope(node: Node) -> bool:
@@ -289,7 +298,8 @@ def _named_in(listed: Node, text: bytes) -> frozenset[str]:
 def _body_of_macro(found: Declarations, body: Node, text: bytes, namespace: str) -> None:
     """A block at namespace scope: the body of a function that a macro in front of it begins, `TEST_CASE("f") { … }`."""
     before = body.prev_named_sibling
-    call = before.named_children[0] if before is not None and before.type == "expression_statement" else None
+    stated = before.named_children if before is not None and before.type == "expression_statement" else ()
+    call = stated[0] if stated else None  # nothing is in an empty statement: `; {`
     name = call.child_by_field_name("function") if call is not None and call.type == "call_expression" else None
     if call is None or name is None or text[call.end_byte : body.start_byte].strip():
         return

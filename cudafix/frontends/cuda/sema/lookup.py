@@ -157,6 +157,8 @@ class Lookup:
     def _resolve(self, written: str, use: Use, seen: Found) -> Found:
         """What a name means; a name of a namespace ends in `::`. `seen` are using-declarations on the way."""
         *homes, last = written.removeprefix("::").split("::")
+        if not (homes or last):  # the parser has put a name where the text has none
+            return NOTHING
         if not last:
             *homes, last = homes
             kind: Kind | None = "namespace"

@@ -63,8 +63,9 @@ def status_type(name: str) -> str:
     return f"{found.group(1)}Status_t" if found.group(1) != "cu" else "CUresult"
 
 
-def is_check_name(name: str) -> bool:
-    return CHECK_NAME.fullmatch(name.rpartition("::")[2]) is not None and not is_api(name)
+def is_check_name(name: str, defined: bool = False) -> bool:
+    """Whether a function may be a check by its name; what the program has `defined` is none of a library's."""
+    return CHECK_NAME.fullmatch(name.rpartition("::")[2]) is not None and (defined or not is_api(name))
 
 
 def only_looks(body: bytes) -> bool:

@@ -51,19 +51,10 @@ def handed_over(stmt: ir.Stmt) -> Iterator[str]:
     """The functions that a statement hands to somebody who may call them. Text that is not understood may call all that
     it names.
     """
-    values: tuple[ir.Expr | None, ...] = ()
     if isinstance(stmt, ir.Unknown) and stmt.names is not None:
         yield from stmt.names
-    if isinstance(stmt, ir.Call):
-        values = stmt.args
-    elif isinstance(stmt, ir.Unknown):
-        values = stmt.parts
-    elif isinstance(stmt, ir.Assign | ir.Return):
-        values = (stmt.value,)
-    for value in values:
-        function = value.base if isinstance(value, ir.Addr) else value
-        if isinstance(function, ir.FuncRef):
-            yield function.name
+    if isinstance(stmt, ir.Call | ir.Unknown | ir.Assign | ir.Return):
+        yield from (value.name for value in ir.values_in(stmt) if isinstance(value, ir.FuncRef))
 
 
 class Program:

@@ -591,7 +591,8 @@ class Module:
     fields: Mapping[str, Mapping[str, Member]] = field(default_factory=dict)  # the data members, by class
     types: frozenset[str] = frozenset()  # what may name a type and is no class: aliases, template parameters, macros
     brought: frozenset[str] = frozenset()  # the last name components of its using-declarations
-    template_arguments: frozenset[str] = frozenset()  # the classes of which templates may make objects, and assign them
+    # the classes of which templates may make objects, and assign them; `FUNCTIONS` where containers call functions
+    template_arguments: frozenset[str] = frozenset()
     namespaces: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # in which the names of one are found too
     # the functions that are declared, by last name component: of each its parameters that it may store in
     prototypes: Mapping[str, tuple[tuple[bool, ...], ...]] = field(default_factory=dict)

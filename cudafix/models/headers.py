@@ -79,7 +79,7 @@ def is_known(name: str) -> bool:
 
 _RUNTIME = ("__CUDA_RUNTIME_H__", "__CUDA_RUNTIME_API_H__", "__DRIVER_TYPES_H__")
 # The macros by which sources ask whether a header was included, with those that define them, as the preprocessor shows
-# for each header of CUDA 13.0 (`g++ -E -dM`). No other header of the toolkit defines one of the libraries'.
+# for each header of CUDA 13.0 (docs/FACTS.md). No other of `_OF_CUDA` defines one of the libraries'.
 _DEFINED_BY: dict[str, str] = {
     "__CUDA_RUNTIME_H__": "cuda_runtime.h",
     "__CUDA_RUNTIME_API_H__": "cuda_runtime.h cuda_runtime_api.h",

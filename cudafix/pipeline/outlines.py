@@ -413,6 +413,11 @@ class _Reader:
         is_base = node.type == "base_class_clause"
         part = node if is_base else node.child_by_field_name("type")
         cls = self._class_around(node.start_byte)
+        for value in node.children_by_field_name("default_value"):
+            if _STATIC.search(self._data, node.start_byte, value.start_byte) is not None:
+                self._always.update(self._words_of(value))
+            elif cls:
+                self._use(cls, self._words_of(value))
         if part is None or not cls:
             return
         words = self._words_of(part)
@@ -509,7 +514,15 @@ def _given(node: tree_sitter.Node) -> Iterable[tree_sitter.Node]:
     if node.type == "init_declarator":
         return node.children_by_field_name("value")
     declarators = node.children_by_field_name("declarator")
-    return node.children_by_field_name("type") if any(map(_is_object, declarators)) else ()
+    if any(map(_is_object, declarators)):
+        return node.children_by_field_name("type")
+    kind = node.child_by_field_name("type")
+    return [
+        given
+        for one in declarators
+        if kind is not None and one.type == "function_declarator" and _may_be_arguments(one, kind)
+        for given in (kind, *one.children_by_field_name("parameters"))
+    ]
 
 
 def _variables_of(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
@@ -532,16 +545,17 @@ def _variables_of(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
 
 
 def _may_be_arguments(declarator: tree_sitter.Node, kind: tree_sitter.Node) -> bool:
-    """Whether `T f(a, b)` may declare an object: then each of these is a name."""
+    """Whether `T f(a, b())` may declare an object: then each of these is a name, or a call of one; of a number, one is
+    a call.
+    """
     parameters = declarator.child_by_field_name("parameters")
     given = parameters.named_children if parameters is not None else []
-    return (
-        kind.type != "primitive_type"
-        and any(given)
-        and not any(
-            one.child_by_field_name("declarator") is not None or one.type != "parameter_declaration" for one in given
-        )
-    )
+    if not given or any(one.type != "parameter_declaration" for one in given):
+        return False
+    calls = [one.child_by_field_name("declarator") for one in given]
+    if any(call is not None and call.type != "abstract_function_declarator" for call in calls):
+        return False
+    return any(calls) or kind.type != "primitive_type"
 
 
 def _is_object(declarator: tree_sitter.Node) -> bool:

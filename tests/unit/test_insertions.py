@@ -129,3 +129,44 @@ def test_what_a_loop_needs_of_work_in_it_is_waited_for_there() -> None:
     front, loop = written(SUMS % "cudaMemset(sum, rounds, 128);").split("    while (rounds-- > 0) {")
     assert "WaitEvent" not in front
     assert "cudaStreamWaitEvent(s, done, 0);" in loop
+
+
+ERRORS = """
+int process(const int *in, int *out, cudaStream_t copy, cudaStream_t compute) {
+    int ret = -1;
+    int *p = NULL, *q = NULL;
+    cudaEvent_t ready;
+    if (cudaEventCreate(&ready) != cudaSuccess) return -1;
+    if (cudaMalloc(&p, 128) != cudaSuccess) goto done;
+    if (cudaMalloc(&q, 128) != cudaSuccess) goto first;
+    if (cudaMemcpyAsync(p, in, 128, cudaMemcpyHostToDevice, copy) != cudaSuccess) goto second;
+    cudaEventRecord(ready, copy);
+    cudaStreamWaitEvent(compute, ready, 0);
+    add<<<1, 32, 0, compute>>>(q, p);
+    add<<<1, 32, 0, compute>>>(p, q);
+    if (cudaMemcpyAsync(out, p, 128, cudaMemcpyDeviceToHost, compute) == cudaSuccess) ret = 0;
+second:
+    cudaFree(q);
+first:
+    cudaFree(p);
+done:
+    cudaEventDestroy(ready);
+    return ret;
+}
+int main() {
+    int *in, *out;
+    cudaStream_t s, t;
+    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking);
+    cudaMallocHost(&in, 128);
+    cudaMallocHost(&out, 128);
+    for (int i = 0; i < 3; i++)
+        if (process(in, out, s, t) == 0) printf("%d\\n", out[0]);
+}
+"""
+
+
+def test_memory_is_allocated_on_the_stream_that_would_wait_for_that() -> None:
+    text = written(ERRORS)
+    assert "cudaMallocAsync(&p, 128, copy)" in text
+    assert text.count("cudaStreamWaitEvent(") == 1

@@ -9,7 +9,7 @@ from enum import Enum
 from functools import cached_property
 
 from cudafix import ir
-from cudafix.ir.link import Program, Reaching, last, takes
+from cudafix.ir.link import Program, Reaching, handed_over, last, takes
 from cudafix.models.api import Effect, plays, roles_of
 from cudafix.ordering.facts import paths
 from cudafix.ordering.facts.clients import ELEMENT
@@ -485,7 +485,24 @@ class Classes:
             here = here or any(_CALLED_BY_STREAMS.fullmatch(last(_plain(base))) for base in function.bases)
             if here or (special and (owner in made or free)) or (name == f"~{owner}" and owner in ended):
                 found.append(function)
+        if ir.FUNCTIONS in made:
+            found += self._values_that_compare
         return found
+
+    @property
+    def _values_that_compare(self) -> Iterator[ir.Function]:
+        """The functions of which there are values that may compare, or hash, elements of a container."""
+        values = {
+            id(f)
+            for function in self.program.functions()
+            for stmt in function.statements
+            for name in handed_over(stmt)
+            for f in self.program.resolve(name, 0, stmt.span.path)
+        }
+        for function in self.program.functions():
+            gives = ir.LAMBDA in function.name or function.returns.strip() != "void"
+            if gives and len(function.params) in (1, 2) and (ir.LAMBDA in function.name or id(function) in values):
+                yield function
 
     @cached_property
     def _defaults_of_others(self) -> set[str]:

@@ -126,6 +126,7 @@ class _Initializers:
         elif value.type == "argument_list" and not self._holds_address(value):
             lowering.arguments(value)
         elif written and (value.type not in _QUIET or value.type == "identifier") and self._acts(value):
+            lowering.types[variable.name] = variable.type
             lowering.assign(ir.Var(variable.name), value, value)
         elif not (value.type.endswith("declarator") or _is_misread(value)) and self._holds_address(value):
             lowering.start_global(variable, value)

@@ -15,7 +15,14 @@ from cudafix.frontends.cuda.lower.assignments import pointer_to_function
 from cudafix.frontends.cuda.lower.context import Bound
 from cudafix.frontends.cuda.lower.expressions import ATOMIC_REF, KEEPS_REFERENCES, MAKES, MAP
 from cudafix.frontends.cuda.lower.initializers import Initializers
-from cudafix.frontends.cuda.lower.library_calls import Call, exchange, of_the_library, one_of, or_one
+from cudafix.frontends.cuda.lower.library_calls import (
+    Call,
+    exchange,
+    is_given_comparison,
+    of_the_library,
+    one_of,
+    or_one,
+)
 from cudafix.frontends.cuda.lower.syntax import cast_argument, cast_type, first_named
 from cudafix.frontends.cuda.lower.terms import PLACES, opaque
 from cudafix.frontends.cuda.preprocess.macros import Macro, variadic_name
@@ -475,7 +482,8 @@ class Calls(Initializers):
         if plain == "make_pair" and (pair := self._pair_of(node, function, values)) is not None:
             return pair
         one = one_of(self, node, name, arguments, values)
-        if not name.startswith("std::") and any(is_pointer(self.type_of(value)) for value in values):
+        pointers = not name.startswith("std::") and any(is_pointer(self.type_of(value)) for value in values)
+        if pointers or is_given_comparison(name, arguments):
             back = self.emit_call(node, function, name, values, spans, None, None if one else target, used)
             return or_one(back, one)
         return one or opaque(*(part for value in values for part in self.held_by(value)))

@@ -96,6 +96,7 @@ def _changed(lowering: Objects, call: Call) -> Expr | None:
     if name in _ADVANCES and len(listed) > 1:
         at = [child for child in listed if child.type != "comment"]
         moved, count = lowering.lvalue(at[0]), lowering.value(at[1])
+        lowering.hands_over(node, name, (moved,))  # by its operators
         lowering.store(moved, lowering.moved(moved, opaque(count)), node)
         return Opaque(())
     if name == "std::invoke" and listed:
@@ -148,6 +149,17 @@ def exchange(lowering: Objects, node: Node, place: Expr, second: Node) -> Expr:
     lowering.store(place, value, node)
     lowering.through_reference(place, node)
     return old
+
+
+def is_given_comparison(name: str, arguments: Node | None) -> bool:
+    """Whether a call of `std::max` or the like has more arguments than it compares: it calls those that follow (C++17,
+    28.7.7 [alg.min.max], 28.7.8 [alg.clamp]).
+    """
+    if (found := _ONE_OF.fullmatch(name)) is None or arguments is None:
+        return False
+    nodes = [child for child in arguments.named_children if child.type != "comment"]
+    listed = bool(nodes) and nodes[0].type == "initializer_list"
+    return len(nodes) > (1 if listed else 3 if found[1] == "clamp" else 2)
 
 
 def one_of(

@@ -35,6 +35,7 @@ from cudafix.frontends.cuda.lower.statements import Statements, lower_defaults, 
 from cudafix.frontends.cuda.parse.source import Parsed
 from cudafix.frontends.cuda.preprocess.directives import scan
 from cudafix.frontends.cuda.sema import owners, sites
+from cudafix.frontends.cuda.sema.comparisons import calls_functions
 from cudafix.frontends.cuda.sema.declarations import Class, Declarations, Definition
 from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT
 from cudafix.frontends.cuda.sema.indexing import index
@@ -43,6 +44,7 @@ from cudafix.frontends.cuda.sema.retyping import taken_for_others
 from cudafix.frontends.cuda.sema.second_names import named_by_macros, of_c_linkage, second_names
 from cudafix.frontends.cuda.sema.type_texts import element_type
 from cudafix.frontends.cuda.sema.written_types import names_of_numbers
+from cudafix.ir.names import WORD_IN_BYTES
 from cudafix.models.api import Defined, Prototype
 from cudafix.models.measuring import NAMES, named_in
 from cudafix.models.shell import parts_of_commands
@@ -68,7 +70,8 @@ def declarations(parsed: Parsed, visible: Declarations | None = None) -> Declara
         for name, listed in changes.items()
         if any(macro is not None and macro.names_instead != ("",) for _, macro in listed)
     }
-    found = index(parsed.tree.root_node, parsed.text, parsed.path, qualifiers, visible, numbers, types, names)
+    acting = _acting(parsed)
+    found = index(parsed.tree.root_node, parsed.text, parsed.path, qualifiers, visible, numbers, types, names, acting)
     found.spelled.update(spelled)
     for name, body in named.items():
         if found.class_of(body.decode()) is not None:
@@ -76,6 +79,19 @@ def declarations(parsed: Parsed, visible: Declarations | None = None) -> Declara
     found.macros = frozenset(name for name, macro in parsed.macros.items() if macro.params is None) - named.keys()
     find_rows(found, parsed)
     return found
+
+
+def _acting(parsed: Parsed) -> frozenset[str]:
+    """The macros without parameters that stand for more than numbers and names of constants, or for such a macro."""
+    bodies = {
+        name: {word.decode("utf-8", "replace") for word in WORD_IN_BYTES.findall(macro.body)}
+        for name, macro in parsed.macros.items()
+        if macro.params is None
+    }
+    acting = {name for name, words in bodies.items() if any(w[:1].isalpha() and not w.isupper() for w in words)}
+    while more := {name for name, words in bodies.items() if name not in acting and not words.isdisjoint(acting)}:
+        acting |= more
+    return frozenset(acting)
 
 
 @room()
@@ -276,12 +292,15 @@ def _given_to_templates(
     """The classes that a file gives templates, in macros and their arguments too (see `template_arguments`), but for
     the types of containers that are `owned`: of these, all that is made and ended is lowered.
     """
-    if not found.classes and (found.visible is None or not found.visible.classes):
-        return frozenset(), frozenset()
     text, *others = _with_macros(parsed)
+    called = calls_functions([text, *others], lambda name: found.class_of(name) is not None)
+    functions = frozenset((ir.FUNCTIONS,) if called else ())
+    if not found.classes and (found.visible is None or not found.visible.classes):
+        return functions, frozenset()
     for start, end in owned:
         text = text[:start] + b" " * (end - start) + text[end:]
-    return found.template_arguments([text, *others])
+    made, ended = found.template_arguments([text, *others])
+    return made | functions, ended
 
 
 def _with_macros(parsed: Parsed) -> list[bytes]:

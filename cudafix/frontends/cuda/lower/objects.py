@@ -16,6 +16,7 @@ from cudafix.frontends.cuda.lower.terms import is_temporary, opaque, root_of
 from cudafix.frontends.cuda.sema import sites
 from cudafix.frontends.cuda.sema.declarations import NUMBER_OBJECT, Class
 from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT
+from cudafix.frontends.cuda.sema.heads import base_type
 from cudafix.frontends.cuda.sema.names import ACTIVE_TYPES, COMPARING
 from cudafix.frontends.cuda.sema.type_texts import (
     IN_A_ROW,
@@ -1266,9 +1267,12 @@ class Objects(Expressions):
         ):
             outer = outer.parent
         in_loop = outer is not None and outer.parent is not None and outer.parent.type == "for_range_loop"
-        if outer is None or (outer.type in _TAKES_OVER and not in_loop):
+        of_number = outer is not None and is_number(self._made_of_it(outer))
+        if of_number:
+            self.converts(node, made)
+        elif outer is None or (outer.type in _TAKES_OVER and not in_loop):
             return
-        if outer.type == "argument_list":
+        if outer is not None and outer.type == "argument_list" and not of_number:
             given = [child for child in outer.named_children if child.type != "comment"]
             number = next((n for n, child in enumerate(given) if child.end_byte >= node.end_byte), 0)
             params = self.file.index.parameters_at(self._receiving(outer), number, len(given))
@@ -1294,6 +1298,27 @@ class Objects(Expressions):
             self.unknown("a temporary object that ends in the middle of a statement", node, (made,))
         else:
             self.ending.append((made, cls, node))
+
+    def _made_of_it(self, outer: Node) -> str:
+        """The type of what is initialized with a temporary object in this expression; empty where that is not known."""
+        at: Node | None = outer
+        while at is not None and at.type in ("argument_list", "initializer_list", "parenthesized_expression"):
+            at = at.parent
+        if at is None:
+            return ""
+        if at.type == "return_statement":
+            return self.gives
+        if at.type == "init_declarator":
+            declarator = at.child_by_field_name("declarator")
+            while declarator is not None and declarator.type == "array_declarator":
+                declarator = declarator.child_by_field_name("declarator")
+            is_one = declarator is not None and declarator.type == "identifier"
+            return base_type(at.parent, self.source.text, self.file.index) if is_one and at.parent is not None else ""
+        if at.type == "field_initializer" and (cls := self.file.index.class_of(self.cls or "")) is not None:
+            return cls.fields.get(self.raw(at.named_children[0]), "")
+        kind = at.child_by_field_name("type" if at.type == "new_expression" else "function")
+        made = at.type == "new_expression" or (kind is not None and kind.type == "primitive_type")
+        return self.raw(kind) if kind is not None and made else cast_type(self.raw, at)
 
     def _is_discarded(self, node: Node) -> bool:
         """Whether it is `static_cast<void>(…)`, or the parentheses of it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cudafix import ir
-from cudafix.ir import Addr, Block, Const, Deref, Expr, Field, Index, Offset, Opaque, Stmt, Var
+from cudafix.ir import Addr, Block, Const, Deref, Expr, Field, FuncRef, Index, Offset, Opaque, Stmt, Var
 
 NOTHING = Opaque(())
 FIRST = Const("0")
@@ -13,7 +13,8 @@ PLACES = (Var, Field, Index, Deref)
 
 
 def deref(value: Expr) -> Expr:
-    return value.base if isinstance(value, Addr) else Deref(value)
+    """`*value`; of a function, the function (C++17, 8.3.1 [expr.unary.op] 1, 7.3 [conv.func])."""
+    return value.base if isinstance(value, Addr) else value if isinstance(value, FuncRef) else Deref(value)
 
 
 def index_of(base: Expr, index: Expr) -> Expr:

@@ -55,6 +55,9 @@ _LONE_STATEMENT = re.compile(
 _NESTED_TYPES = rb"[^<>;{}]|<(?:[^<>;{}]|<(?:[^<>;{}]|<[^<>;{}]*>)*>)*>"
 _COMPARED_TYPE = re.compile(rb"(?<![\w:])(?:::)?(?:\w+::)+\w+\s*<((?:" + _NESTED_TYPES + rb")+)>\s*(?:[*&]?\s*\w|[({])")
 _NEW_ARGUMENT = re.compile(rb"\(\s*new\b")
+_CALLS_IN_A_LIST = re.compile(
+    rb"^[ \t]*\w[\w:<>,*& \t]*\w[ \t]*(\()[^;{}=\n]{0,200}?\w\s*\(\s*\)[^;{}=\n]{0,200}\)\s*;", re.MULTILINE
+)
 _POINTER_TO_FUNCTION = re.compile(
     rb"(?<![\w:])(?:::)?"
     + TYPE
@@ -99,6 +102,7 @@ def mask(
         *_nested_functions(text, tree),
         *_compared_types(text, tree),
         *_new_arguments(text, tree),
+        *_calls_as_parameters(text, tree),
         *_pointers_to_functions(text, tree),
     ]
     if misread:
@@ -370,6 +374,38 @@ def _new_arguments(text: bytes, tree: tree_sitter.Tree) -> Iterator[Edit]:
         if listed.type == "parameter_list" or declares:
             yield match.start(), b"="
             yield listed.end_byte - 1, b" "
+
+
+def _calls_as_parameters(text: bytes, tree: tree_sitter.Tree) -> Iterator[Edit]:
+    """Outside of functions, let `static int x(f());` be `static int x=f() ;`, and `T x(f(), a);` be `T x{f(), a};`: it
+    reads as a function that is given functions. Nobody declares one so, without a name for any of its parameters.
+    """
+    for match in _CALLS_IN_A_LIST.finditer(text):
+        listed = tree.root_node.descendant_for_byte_range(match.start(1), match.start(1) + 1)
+        listed = listed.parent if listed is not None and listed.type == "(" else listed
+        function = listed.parent if listed is not None and listed.type == "parameter_list" else None
+        around = function.parent if function is not None and function.type == "function_declarator" else None
+        if listed is None or around is None or around.type != "declaration" or not _is_outside(around):
+            continue
+        calls = [_call_of(one) for one in listed.named_children]
+        if None not in calls and any(calls):
+            first, last = (b"=", b" ") if len(calls) == 1 else (b"{", b"}")
+            yield listed.start_byte, first
+            yield listed.end_byte - 1, last
+
+
+def _call_of(parameter: tree_sitter.Node) -> bool | None:
+    """Whether what reads as a parameter is `f()`; None if it is neither that nor a name."""
+    kind, declarator = parameter.child_by_field_name("type"), parameter.child_by_field_name("declarator")
+    if kind is None or kind.type not in ("type_identifier", "qualified_identifier"):
+        return None
+    if parameter.type != "parameter_declaration" or parameter.named_child_count != 1 + (declarator is not None):
+        return None
+    if declarator is None:
+        return False
+    inner = declarator.child_by_field_name("parameters")
+    is_call = declarator.type == "abstract_function_declarator" and declarator.named_child_count == 1
+    return True if is_call and inner is not None and not inner.named_child_count else None
 
 
 def _pointers_to_functions(text: bytes, tree: tree_sitter.Tree) -> Iterator[Edit]:

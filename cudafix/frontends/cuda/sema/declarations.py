@@ -236,6 +236,7 @@ class Declarations:
     aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the types that a name stands for, as written
     defined: frozenset[str] = frozenset()  # names of enumerations, of arrays, and of pointers to classes
     macros: frozenset[str] = frozenset()  # the other macros without parameters
+    acting: frozenset[str] = frozenset()  # those of them that stand for more than numbers and names of constants
     spelled: dict[str, str] = field(default_factory=dict)  # the macros without parameters that may name a type
     renames: Mapping[str, Sequence[tuple[int, tuple[str, ...]]]] = field(default_factory=dict)  # see `index`
     numbers: dict[str, str] = field(default_factory=dict)  # other names of plain numbers, which mean nothing else
@@ -1086,12 +1087,19 @@ class Declarations:
         written = _STRINGS.sub("", text_of(value, text))
         if self._is_one_of_an_enumeration(written, kind, cls):
             return False
-        words = [word for word in WORDS.findall(written) if not word.isupper() and word not in _CONSTANTS]
-        if self.may_have_unseen_macros() and set(WORDS.findall(written)) - _CONSTANTS:
+        named = set(WORDS.findall(written)) - _CONSTANTS
+        if (self.may_have_unseen_macros() and named) or (named and _CALLS.search(written)):
             return True
-        if words and (_CALLS.search(written) or not (is_number(kind) or _ENUMERATION.fullmatch(kind))):
+        words = [word for word in named if not word.isupper() or self._is_no_constant(word, cls)]
+        if words and not (is_number(kind) or _ENUMERATION.fullmatch(kind)):
             return True
-        return any(self._leads(word, cls) for word in words)
+        return any(word in self.acting or self._leads(word, cls) for word in words)
+
+    def _is_no_constant(self, word: str, cls: Class) -> bool:
+        """Whether a word in capital letters, as those of constants and macros are, is another name."""
+        if word in self.acting or self.class_of(word, cls.name) is not None:
+            return True
+        return self.global_named("::" + word) is not None
 
     def _is_one_of_an_enumeration(self, written: str, kind: str, cls: Class) -> bool:
         """Whether an initializer is the name of an enumerator, and the type that of an enumeration: a constant, which
@@ -1102,6 +1110,7 @@ class Declarations:
         types = set[str]().union(*(one.enumerations for one in seen))
         return (
             self.is_enumerator(name)
+            and name not in self.acting
             and _QUALIFIERS.sub("", kind) in types
             and self.meanings(kind) == (kind,)
             and self.global_named("::" + name) is None
@@ -1111,6 +1120,8 @@ class Declarations:
 
     def _leads(self, word: str, cls: Class) -> bool:
         """Whether a name in a class means more than a number of the host."""
+        if self.class_of(word, cls.name) is not None:
+            return True
         for one in (cls, *self.lineage(cls.name)):
             if word in one.fields:
                 return not self.means_number(one.fields[word])

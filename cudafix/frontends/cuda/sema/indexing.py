@@ -74,12 +74,13 @@ def index(
     numbers: dict[str, str],
     spelled: Mapping[str, str],
     renames: Mapping[str, Sequence[tuple[int, tuple[str, ...]]]],
+    acting: frozenset[str] = frozenset(),
 ) -> Declarations:
     """Walk a translation unit, down to function bodies. `qualifiers` are those that a mask hid, by offset, `numbers`
     the other names of plain numbers, `spelled` the macros that may name a type, `renames` those that stand for a name:
     from which offset on, and for which, or for one of which ("" for none).
     """
-    found = names_of_types(text, visible, numbers, spelled, renames)
+    found = names_of_types(text, visible, numbers, spelled, renames, acting)
     walk = _Walk(found, text, path, qualifiers)
     walk.run(root)
     found.parameters_elsewhere = walk.parameters_elsewhere()
@@ -491,13 +492,16 @@ def _unions_around(node: Node, declarator: Node) -> dict[int, int]:
 
 
 def _is_object(found: Declarations, one: Declared, text: bytes) -> bool:
-    """Whether `T x(f);` makes an object of functions and variables of this file, though it reads as a function."""
+    """Whether `T x(f);` makes an object of functions and variables, though it reads as a function."""
     given = one.parameters.named_children if one.parameters is not None else []
     names = {text_of(child, text) for child in given if child.named_child_count == 1}
     if not names or any(found.names_type(name) or found.class_of(name) is not None for name in names):
         return False
     known = {function.name.rpartition("::")[2] for function in found.functions}
-    return all(name in known or f"::{name}" in found.globals for name in names)
+    return all(
+        name in known or f"::{name}" in found.globals or found.is_declared_function(name.rpartition("::")[2])
+        for name in names
+    )
 
 
 def _is_static(node: Node, text: bytes) -> bool:

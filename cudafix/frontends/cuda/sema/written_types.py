@@ -60,6 +60,7 @@ def names_of_types(
     numbers: dict[str, str],
     spelled: Mapping[str, str],
     renames: Mapping[str, Sequence[tuple[int, tuple[str, ...]]]],
+    acting: frozenset[str],
 ) -> Declarations:
     """The declarations of a file, of which only the names of types are known (the parameters are those of
     `indexing.index`).
@@ -72,6 +73,7 @@ def names_of_types(
         given=frozenset(_function_parameters(text)),
         stand_for={**other_names(text), **{name: (kind,) for name, kind in spelled.items()}},
         renames=renames,
+        acting=acting,
     )
     found.gives_references = gives_references(text, found.references.may_be)
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from cudafix import ir
+from cudafix.ir.names import WORD, scopes_around
 from cudafix.models.api import plays, roles_of
 from cudafix.models.device import device
 
@@ -107,14 +108,13 @@ class FunctionObjects:
             is_known = "*" in kind or plain.partition("::")[0] in _LIBRARIES or last(plain) in self._classes
             if not is_known and not _NUMBER.fullmatch(plain):
                 return self._all
-            words.update(_WORD.findall(kind))
+            words.update(WORD.findall(kind))
         classes = self._closure.expand(frozenset(words)) & self._classes
         return [one for one in self._all if (_class_of(one) in classes if one.member else one.names & classes)]
 
 
 _OF_A_VALUE = ir.DeviceCall("", "", False, (), ())
 """A call of what a variable holds."""
-_WORD = re.compile(r"[A-Za-z_]\w*")
 _NUMBER = re.compile(r"(?:(?:unsigned|signed|long|short|int|char|bool|float|double|\w+_t) ?)+")
 
 
@@ -234,7 +234,7 @@ class _Closure:
         if call.method:
             methods = [one for one in named if one.member]
             return methods, bool(methods) and device(f".{call.name}", len(call.params)) is None
-        scopes = list(_around(call.scope))
+        scopes = list(scopes_around(call.scope))
         if "::" in call.name:
             plain = call.name.removeprefix("::")
             places = [plain] if call.name.startswith("::") else [f"{s}::{plain}" if s else plain for s in scopes]
@@ -320,14 +320,6 @@ class _Closure:
 
 def _class_of(one: ir.Kernel) -> str:
     return last(one.name.rpartition("::")[0])
-
-
-def _around(scope: str) -> Iterator[str]:
-    """A scope, and those around it."""
-    while scope:
-        yield scope
-        scope = scope.rpartition("::")[0]
-    yield ""
 
 
 def _takes(one: ir.Kernel, arity: int) -> bool:

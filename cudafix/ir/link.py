@@ -14,11 +14,11 @@ from typing import TypeVar, cast
 
 from cudafix import ir
 from cudafix.ir import device_code
+from cudafix.ir.names import WORD
 from cudafix.models.api import Defined, Prototype
 
 T = TypeVar("T")
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
 _OWNER = re.compile(r"(?:const )?(?:std::)?unique_ptr\s*<\s*([\w:]+)\s*>(?: &)?")
 
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
@@ -228,10 +228,10 @@ class Program:
         """What may name a function that is stored, or given to somebody or to a template, with the file."""
         names: dict[tuple[str, str], None] = {}
         for function in self.functions():
-            words = [word for kind in function.types.values() for word in _WORD.findall(kind.partition("<")[2])]
+            words = [word for kind in function.types.values() for word in WORD.findall(kind.partition("<")[2])]
             for stmt in function.statements:
                 words += [expr.name for expr in ir.values_in(stmt) if isinstance(expr, ir.FuncRef)]
-                words += _WORD.findall(stmt.template_args) if isinstance(stmt, ir.Call) else ()
+                words += WORD.findall(stmt.template_args) if isinstance(stmt, ir.Call) else ()
             names.update(((word, function.span.path), None) for word in words)
         return list(names)
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+WORD = re.compile(r"[A-Za-z_]\w*")
+"""A name or a keyword of C, C++ or Python, without what only Unicode has."""
+WORD_IN_BYTES = re.compile(rb"[A-Za-z_]\w*")
 SHRUNK = "<shrunk>"
 """A field of a container that some of its elements have left: none can be named by its place any more."""
 MOVES, COPIES = "the vector moves its elements", "the vector moves or copies its elements"
@@ -148,3 +151,11 @@ def found_as(name: str, namespaces: Mapping[str, tuple[str, ...]]) -> list[str]:
                 if through not in found and len(found) < _MAX_NAMES:
                     found.append(through)
     return found
+
+
+def scopes_around(scope: str) -> Iterator[str]:
+    """A scope and those around it, the outermost namespace last, then the global one, which has no name."""
+    while scope:
+        yield scope
+        scope = scope.rpartition("::")[0]
+    yield ""

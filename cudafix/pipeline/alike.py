@@ -9,7 +9,6 @@ view can run or name: programs that differ there are one for it.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
@@ -17,13 +16,13 @@ from typing import NamedTuple
 
 from cudafix import ir
 from cudafix.ir.link import Program, last
+from cudafix.ir.names import WORD
 from cudafix.models import Tables
 from cudafix.ordering.facts.slicing import Slicer
 from cudafix.ordering.facts.unwritten import assigned_unseen
 from cudafix.pipeline.tree import View
 from cudafix.pipeline.views import functions_of, reached_from
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
 _NAMED = (
     "brought",
     "checks",
@@ -225,7 +224,7 @@ def _implicit(program: Program) -> dict[str, list[ir.Function]]:
         name = last(function.name)
         cls = last(function.cls or "")
         if name.startswith("operator") or (cls and name.removeprefix("~") == cls):
-            taken = (word for param in function.params for word in _WORD.findall(param.type))
+            taken = (word for param in function.params for word in WORD.findall(param.type))
             for word in {cls, *taken} if name.startswith("operator") else {cls}:
                 found[word].append(function)
     return found
@@ -233,7 +232,7 @@ def _implicit(program: Program) -> dict[str, list[ir.Function]]:
 
 def _fact(said: object) -> _Fact:
     text = repr(said)
-    return _Fact(text, frozenset(_WORD.findall(text)))
+    return _Fact(text, frozenset(WORD.findall(text)))
 
 
 def _statements(function: ir.Function) -> bytes:
@@ -249,7 +248,7 @@ def _said(function: ir.Function) -> _Said:
 
     def found(one: ir.Function) -> _Said:
         text = repr([_in_order(getattr(one, name)) for name in _OF_FUNCTIONS])
-        return _Said(_digest(text), frozenset(_WORD.findall(text)))
+        return _Said(_digest(text), frozenset(WORD.findall(text)))
 
     return function.kept("said", found)
 

@@ -19,6 +19,7 @@ from cudafix.codemod import codemods
 from cudafix.codemod import module as codemod
 from cudafix.findings import Assumption, Edit, Finding, Place, Refusal, Report, Runs, Safety
 from cudafix.ir.link import SOURCES, handed_over, last
+from cudafix.ir.names import WORD_IN_BYTES
 from cudafix.models import Tables
 from cudafix.models.api import Effect
 from cudafix.ordering.interpreter import check
@@ -62,7 +63,6 @@ MOST_FOR_A_REASON = 20_000
 say more of why they do.
 """
 _DEFINED = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
-_WORD = re.compile(rb"[A-Za-z_]\w*")
 _MANAGES = re.compile(
     rb"\bcu(?:da(?:Malloc(?:(?:FromPool)?Async)?|FreeAsync|DeviceReset|ThreadExit)"
     rb"|Mem(?:Alloc(?:(?:FromPool)?Async)?|FreeAsync)|CtxDestroy|DevicePrimaryCtxReset)(?:_\w+)?\b"
@@ -189,7 +189,9 @@ class Cluster:
         count = -1
         while len(naming) > count:
             count = len(naming)
-            naming |= {one.name for one in macros if not naming.isdisjoint(map(bytes.decode, _WORD.findall(one.body)))}
+            naming |= {
+                one.name for one in macros if not naming.isdisjoint(map(bytes.decode, WORD_IN_BYTES.findall(one.body)))
+            }
         return any(not naming.isdisjoint(self.tree.names_in(path)) for path in own)
 
     def _concerned(self, views: list[View]) -> list[View]:
@@ -596,7 +598,7 @@ class Cluster:
                         if name == _GENERATOR_EXPRESSION:
                             name, unlock = "generator", _FILL_A_LIST
                         if name == _MACRO:
-                            word = _WORD.match(self.tree.files[key.path], offset)
+                            word = WORD_IN_BYTES.match(self.tree.files[key.path], offset)
                             name, text = (
                                 "control_flow",
                                 f"{text}: macro `{word[0].decode() if word is not None else ''}`",

@@ -11,7 +11,7 @@ import marshal
 import re
 import sys
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -285,126 +285,173 @@ def _outermost(code: bytes) -> bytes:
 
 def _outline_of(data: bytes) -> Any:
     """The fields of an `Outline`, sorted."""
-    captures = _captures(data)
-    uses: dict[bytes, set[bytes]] = {}
-    always: set[bytes] = set()
-    declares: set[tuple[bytes, bytes]] = set()
-    exports: set[tuple[bytes, bytes]] = set()
-    bases: dict[bytes, set[bytes]] = {}
-    alone: dict[bytes, set[bytes]] = {}
-    renames: set[bytes] = set()
-    variables: set[bytes] = set()
-    keep: set[bytes] = set()
-    shared: set[bytes] = set()  # functions that are declared to be of the file, or in several
+    return _Reader(data).outline()
 
-    def words_of(node: tree_sitter.Node) -> list[bytes]:
-        return WORD.findall(data, node.start_byte, node.end_byte)
 
-    classes = [
-        (node.start_byte, node.end_byte, words_of(named)[0])
-        for node in captures.get("class", ())
-        if (named := node.child_by_field_name("name")) is not None and node.child_by_field_name("body") is not None
-    ]
-    declarators = map(_declared, captures.get("declarator", ()))
-    names = sorted((_qualified(node).start_byte, node.end_byte) for node in declarators if node is not None)
-    outside: list[tuple[int, int]] = []
-    at = end = 0
-    for node in sorted(captures.get("definition", ()), key=lambda node: node.start_byte):
-        body = node.child_by_field_name("body")
-        if body is None:
-            continue
-        head = bisect_left(names, (node.start_byte, 0))
-        if head < len(names) and names[head][0] < body.start_byte:
-            start, stop = names[head]
-            *scopes, last = _names(data, start, stop)
-            around = [cls for cls in classes if cls[0] < start < cls[1]]
-            words = words_of(node)
-            if _STATIC.search(data, body.start_byte, body.end_byte) is not None:
-                keep.update(WORD.findall(data, start, stop))
-            if not last.startswith(b"operator"):
-                uses.setdefault(last, set()).update(words)
-            elif scope := max(around)[2] if around else b"".join(scopes[-1:]):
-                uses.setdefault(scope, set()).update(words)  # it is called where an object of the class is used
-            else:
-                always.update(words)
-            if not around and _STATIC.search(data, node.start_byte, start) is None:
-                exports.add((scopes[-1] if scopes else b"", last))
-                if signature := _signature(node, data, start):
-                    alone[signature] = {*WORD.findall(data, node.start_byte, body.start_byte)} - {last}
-        if node.start_byte >= end:
-            outside.append((end, node.start_byte))
-            end = node.end_byte
-    outside.append((end, len(data)))
-    for first, behind in outside:
-        while at < len(names) and names[at][0] < behind:
-            start, stop = names[at]
-            at += 1
-            if start >= first and (last := _names(data, start, stop)[-1]):
-                around = [cls for cls in classes if cls[0] < start < cls[1]]
-                declares.add((max(around)[2] if around else b"", last))
-                if _OF_SEVERAL.search(_DELIMITER.split(data[max(start - 200, 0) : start])[-1]) is not None:
-                    shared.add(last)
-    for node in captures.get("macro", ()):
+class _Reader:
+    """Reads the outline of a file."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._captures = _captures(data)
+        self._uses: dict[bytes, set[bytes]] = {}
+        self._always: set[bytes] = set()
+        self._declares: set[tuple[bytes, bytes]] = set()
+        self._exports: set[tuple[bytes, bytes]] = set()
+        self._bases: dict[bytes, set[bytes]] = {}
+        self._alone: dict[bytes, set[bytes]] = {}
+        self._renames: set[bytes] = set()
+        self._variables: set[bytes] = set()
+        self._keep: set[bytes] = set()
+        self._shared: set[bytes] = set()  # functions that are declared to be of the file, or in several
+        self._classes = [
+            (node.start_byte, node.end_byte, self._words_of(named)[0])
+            for node in self._captures.get("class", ())
+            if (named := node.child_by_field_name("name")) is not None and node.child_by_field_name("body") is not None
+        ]
+        declarators = map(_declared, self._captures.get("declarator", ()))
+        self._names = sorted((_qualified(node).start_byte, node.end_byte) for node in declarators if node is not None)
+
+    def outline(self) -> Any:
+        """All of it."""
+        outside = self._outside_of_definitions()
+        self._declarations(outside)
+        for node in self._captures.get("macro", ()):
+            self._macro(node)
+        for node in self._captures.get("part", ()):
+            self._part(node)
+        self._values(outside)
+        for one in list(self._alone):
+            if not self._shared.isdisjoint(WORD.findall(one.partition(b"(")[0])[-1:]):
+                del self._alone[one]
+        uses, bases, alone = (
+            sorted((name, sorted(words)) for name, words in found.items())
+            for found in (self._uses, self._bases, self._alone)
+        )
+        own = sorted({name for _, _, name in self._classes})
+        return (
+            uses,
+            sorted(self._always),
+            sorted(self._declares),
+            sorted(self._exports),
+            own,
+            bases,
+            alone,
+            *map(sorted, (self._renames, self._variables, self._keep)),
+        )
+
+    def _words_of(self, node: tree_sitter.Node) -> list[bytes]:
+        return WORD.findall(self._data, node.start_byte, node.end_byte)
+
+    def _use(self, name: bytes, words: Iterable[bytes]) -> None:
+        self._uses.setdefault(name, set()).update(words)
+
+    def _class_around(self, at: int) -> bytes:
+        """The innermost class around an offset; empty outside of classes."""
+        around = [cls for cls in self._classes if cls[0] < at < cls[1]]
+        return max(around)[2] if around else b""
+
+    def _outside_of_definitions(self) -> list[tuple[int, int]]:
+        """Read the functions that are defined. Returns the ranges between them."""
+        outside: list[tuple[int, int]] = []
+        end = 0
+        for node in sorted(self._captures.get("definition", ()), key=lambda node: node.start_byte):
+            body = node.child_by_field_name("body")
+            if body is None:
+                continue
+            head = bisect_left(self._names, (node.start_byte, 0))
+            if head < len(self._names) and self._names[head][0] < body.start_byte:
+                self._definition(node, body, *self._names[head])
+            if node.start_byte >= end:
+                outside.append((end, node.start_byte))
+                end = node.end_byte
+        outside.append((end, len(self._data)))
+        return outside
+
+    def _definition(self, node: tree_sitter.Node, body: tree_sitter.Node, start: int, stop: int) -> None:
+        """A function is defined, whose name is there."""
+        data, words = self._data, self._words_of(node)
+        *scopes, last = _names(data, start, stop)
+        cls = self._class_around(start)
+        if _STATIC.search(data, body.start_byte, body.end_byte) is not None:
+            self._keep.update(WORD.findall(data, start, stop))
+        if not last.startswith(b"operator"):
+            self._use(last, words)
+        elif scope := cls or b"".join(scopes[-1:]):
+            self._use(scope, words)  # it is called where an object of the class is used
+        else:
+            self._always.update(words)
+        if not cls and _STATIC.search(data, node.start_byte, start) is None:
+            self._exports.add((scopes[-1] if scopes else b"", last))
+            if named := _signature(node, data, start):
+                self._alone[named] = {*WORD.findall(data, node.start_byte, body.start_byte)} - {last}
+
+    def _declarations(self, outside: Iterable[tuple[int, int]]) -> None:
+        """What is declared outside of functions."""
+        data, at = self._data, 0
+        for first, behind in outside:
+            while at < len(self._names) and self._names[at][0] < behind:
+                start, stop = self._names[at]
+                at += 1
+                if start >= first and (last := _names(data, start, stop)[-1]):
+                    self._declares.add((self._class_around(start), last))
+                    if _OF_SEVERAL.search(_DELIMITER.split(data[max(start - 200, 0) : start])[-1]) is not None:
+                        self._shared.add(last)
+
+    def _macro(self, node: tree_sitter.Node) -> None:
         value = node.child_by_field_name("value") or node.child_by_field_name("type")
-        if value is not None:
-            words = words_of(value)
-            for one in (*node.children_by_field_name("name"), *node.children_by_field_name("declarator")):
-                for name in words_of(one):
-                    uses.setdefault(name, set()).update(words)
-                    renames.add(name)
-    for node in captures.get("part", ()):  # made and destroyed with the class
-        part = node if node.type == "base_class_clause" else node.child_by_field_name("type")
-        around = [cls for cls in classes if cls[0] < node.start_byte < cls[1]]
+        if value is None:
+            return
+        words = self._words_of(value)
+        for one in (*node.children_by_field_name("name"), *node.children_by_field_name("declarator")):
+            for name in self._words_of(one):
+                self._use(name, words)
+                self._renames.add(name)
+
+    def _part(self, node: tree_sitter.Node) -> None:
+        """A base or a member: it is made and destroyed with the class."""
+        is_base = node.type == "base_class_clause"
+        part = node if is_base else node.child_by_field_name("type")
+        cls = self._class_around(node.start_byte)
         for value in node.children_by_field_name("default_value"):
-            if _STATIC.search(data, node.start_byte, value.start_byte) is not None:
-                always.update(words_of(value))
-            elif around:
-                uses.setdefault(max(around)[2], set()).update(words_of(value))
-        if part is not None and around:
-            for found in (uses, bases) if part is node else (uses,):
-                found.setdefault(max(around)[2], set()).update(words_of(part))
-    values = [
-        node
-        for node in captures.get("value", ())
-        if any(first <= node.start_byte < behind for first, behind in outside)
-    ]
-    unread = any(node.type == "ERROR" for node in values)
-    parts = parts_of(data) if unread else Parts([], [blanked(data)])
-    for function in parts.functions:
-        name = _names(function, 0, function.find(b"("))[-1]
-        uses.setdefault(name, set()).update(WORD.findall(function))
-        if _STATIC.search(function) is not None:
-            keep.add(name)
-    statements = [
-        child
-        for node in captures.get("scope", ())
-        for child in node.named_children
-        if child.type == "expression_statement"  # `REGISTER("f", f);`
-    ]
-    for node in values:
-        variables.update(name for one in _variables_of(node) for name in words_of(one)[-1:])
-    if unread:
-        variables.update(name for text in parts.outside for name in _PERHAPS.findall(text))
-    for one in (*(one for node in values for one in _given(node)), *statements):
-        for text in parts.outside:
-            always.update(WORD.findall(text, one.start_byte, one.end_byte))
-    for signature in list(alone):
-        if not shared.isdisjoint(WORD.findall(signature.partition(b"(")[0])[-1:]):
-            del alone[signature]
-    used, derived, once = (
-        sorted((name, sorted(words)) for name, words in found.items()) for found in (uses, bases, alone)
-    )
-    own = sorted({name for _, _, name in classes})
-    return (
-        used,
-        sorted(always),
-        sorted(declares),
-        sorted(exports),
-        own,
-        derived,
-        once,
-        *map(sorted, (renames, variables, keep)),
-    )
+            if _STATIC.search(self._data, node.start_byte, value.start_byte) is not None:
+                self._always.update(self._words_of(value))
+            elif cls:
+                self._use(cls, self._words_of(value))
+        if part is None or not cls:
+            return
+        words = self._words_of(part)
+        self._use(cls, words)
+        if is_base:
+            self._bases.setdefault(cls, set()).update(words)
+
+    def _values(self, outside: Sequence[tuple[int, int]]) -> None:
+        """What initializes variables outside of functions, and what could not be read there."""
+        values = [
+            node
+            for node in self._captures.get("value", ())
+            if any(first <= node.start_byte < behind for first, behind in outside)
+        ]
+        unread = any(node.type == "ERROR" for node in values)
+        parts = parts_of(self._data) if unread else Parts([], [blanked(self._data)])
+        for function in parts.functions:
+            name = _names(function, 0, function.find(b"("))[-1]
+            self._use(name, WORD.findall(function))
+            if _STATIC.search(function) is not None:
+                self._keep.add(name)
+        statements = [
+            child
+            for node in self._captures.get("scope", ())
+            for child in node.named_children
+            if child.type == "expression_statement"  # `REGISTER("f", f);`
+        ]
+        for node in values:
+            self._variables.update(name for one in _variables_of(node) for name in self._words_of(one)[-1:])
+        if unread:
+            self._variables.update(name for text in parts.outside for name in _PERHAPS.findall(text))
+        for one in (*(one for node in values for one in _given(node)), *statements):
+            for text in parts.outside:
+                self._always.update(WORD.findall(text, one.start_byte, one.end_byte))
 
 
 def _signature(definition: tree_sitter.Node, data: bytes, start: int) -> bytes:

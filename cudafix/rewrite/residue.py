@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from cudafix.ir.names import WORD, WORD_IN_BYTES
 from cudafix.models import Tables
 from cudafix.models.api import Effect
 from cudafix.rewrite.align import opcodes
@@ -31,8 +32,6 @@ _TOKEN = re.compile(
     r"|(?P<sign><<<|>>>|::|->|\+\+|--|<<=|>>=|[-+*/%&|^=!<>]=|&&|\|\||.)",
     re.DOTALL,
 )
-_NAME = re.compile(r"[A-Za-z_]\w*")
-_WORDS = re.compile(rb"[A-Za-z_]\w*")
 _GUARDED = re.compile(  # see `cudafix.rewrite.guard`
     rb"^[ \t]*" + re.escape(CONDITION) + rb"[ \t]*\r?\n(.*?)(?:^[ \t]*#else[ \t]*\r?\n.*?)?^[ \t]*#endif[^\n]*\n",
     re.MULTILINE | re.DOTALL,
@@ -102,7 +101,10 @@ def new_variables(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Names:
         {name for path in paths for chunk in _statements(_unguarded(files[path])) for name in _declared(chunk)}
         for files in (old, new)
     ]
-    used = [{word.decode() for path in files if paths for word in _WORDS.findall(files[path])} for files in (old, new)]
+    used = [
+        {word.decode() for path in files if paths for word in WORD_IN_BYTES.findall(files[path])}
+        for files in (old, new)
+    ]
     return frozenset(found[0] - used[1]), frozenset(found[1] - used[0])
 
 
@@ -113,7 +115,7 @@ def _declared(chunk: Chunk) -> Iterator[str]:
 
 def _declares(chunk: Chunk) -> str:
     named = chunk[: chunk.index("=")] if "=" in chunk else chunk
-    return next(word for word in reversed(named) if _NAME.fullmatch(word))
+    return next(word for word in reversed(named) if WORD.fullmatch(word))
 
 
 def changed(old: bytes, new: bytes, path: str, tables: Tables, variables: Names, includes: Collection[str] = ()) -> str:
@@ -187,7 +189,7 @@ def _texts(chunk: Chunk, _: Tables) -> Iterator[Chunk]:
 def _calls(chunk: Chunk) -> Iterator[tuple[str, Chunk]]:
     """The calls in a statement: what is called, and the tokens from there to the closing parenthesis."""
     for n, word in enumerate(chunk):
-        if word == "(" and n and _NAME.fullmatch(chunk[n - 1]) and chunk[n - 1] not in _KEYWORDS:
+        if word == "(" and n and WORD.fullmatch(chunk[n - 1]) and chunk[n - 1] not in _KEYWORDS:
             yield chunk[n - 1], chunk[n - 1 : _end(chunk, n) + 1]
 
 
@@ -258,7 +260,7 @@ def _is_in_python(chunk: Chunk, others: set[str], tables: Tables) -> bool:
     """Whether a migration may add a line of Python, or remove one, `others` being the words of the text without it."""
     if chunk[0] in ("import", "from"):
         named = chunk[chunk.index("import") + 1 :]
-        bound = {word for n, word in enumerate(named) if _NAME.fullmatch(word) and named[n + 1 : n + 2] != ("as",)} - {
+        bound = {word for n, word in enumerate(named) if WORD.fullmatch(word) and named[n + 1 : n + 2] != ("as",)} - {
             "as"
         }
         return chunk[1] in _PACKAGES and not bound & (others - _PACKAGES) and "*" not in named
@@ -422,7 +424,7 @@ def _is_of_a_migration(
     if _LEAVES & set(chunk) or calls:
         return False
     if chunk[0] == "if":
-        return not {word for word in chunk if _NAME.fullmatch(word) and word not in _KEYWORDS} & others
+        return not {word for word in chunk if WORD.fullmatch(word) and word not in _KEYWORDS} & others
     if written and chunk[1:2] == ("=",):  # one that is declared out of sight may be anybody's
         return written <= own
     if not _DECLARES.fullmatch(" ".join(chunk)):

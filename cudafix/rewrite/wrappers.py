@@ -22,6 +22,7 @@ from cudafix import ir
 from cudafix.frontends.cuda.sema import sites
 from cudafix.ir import walk
 from cudafix.ir.link import last
+from cudafix.ir.names import WORD
 from cudafix.rewrite.residue import is_guarded_by_a_name
 
 _TOKEN = re.compile(
@@ -36,7 +37,6 @@ _MENTIONS = re.compile(
 )
 _IF = re.compile(rb"[ \t]*#[ \t]*(if\w*|endif)")
 _DEFINES = re.compile(rb"[ \t]*#[ \t]*define[ \t]+(\w+)")
-_NAME = re.compile(r"[A-Za-z_]\w*")
 
 _BEFORE = frozenset(("static", "inline", "constexpr", "__host__"))
 _SIZES = (("size_t",), ("std", "::", "size_t"))
@@ -119,7 +119,7 @@ def declared_in(data: bytes) -> Declared:
             start, end = tokens[0].start, tokens[-1].end
             found.append(read._replace(name=name, start=start, end=end, words=frozenset(words)))
         if read is not None or not _is_prototype(words):
-            names = {a for a, b in pairwise(head) if b == "(" and _NAME.fullmatch(a)}
+            names = {a for a, b in pairwise(head) if b == "(" and WORD.fullmatch(a)}
             named += ["::".join((*scope, name)) for name in names]
     known = [one for one in found if named.count(one.name) == 1]
     names = {one.name for one in known}
@@ -194,7 +194,7 @@ def _declarations(data: bytes, macros: set[str]) -> Iterator[tuple[tuple[str, ..
 def _namespace(head: Sequence[_Token]) -> tuple[str, ...] | None:
     """The names of the namespace that a brace opens; None if it opens something else."""
     words = [token.word for token in head if token.word != "inline"]
-    if words[:1] == ["namespace"] and all(word == "::" or _NAME.fullmatch(word) for word in words):
+    if words[:1] == ["namespace"] and all(word == "::" or WORD.fullmatch(word) for word in words):
         return tuple(word for word in words[1:] if word != "::")
     if len(words) == 2 and words[0] == "extern" and words[1].startswith('"C'):
         return ()
@@ -216,7 +216,7 @@ def _function(words: tuple[str, ...], known: _Known) -> Function | None:
     kind, name, params, body = words[: opens - 1], words[opens - 1], words[opens + 1 : closes], words[closes + 1 :]
     if body[:1] == ("noexcept",):
         body = body[1:]
-    if body[:1] != ("{",) or body[-1:] != ("}",) or opens < 2 or not _NAME.fullmatch(name):
+    if body[:1] != ("{",) or body[-1:] != ("}",) or opens < 2 or not WORD.fullmatch(name):
         return None
     body = body[1:-1]
     if _INTEGERS.issuperset(kind) and params in ((), ("void",)) and not template:
@@ -236,7 +236,7 @@ def _parameters(params: tuple[str, ...], template: str) -> tuple[str, ...] | Non
             parts.append(())
         else:
             parts[-1] = (*parts[-1], word)
-    if any(len(part) < 2 or not _NAME.fullmatch(part[-1]) for part in parts):
+    if any(len(part) < 2 or not WORD.fullmatch(part[-1]) for part in parts):
         return None
     types, names = [part[:-1] for part in parts], tuple(part[-1] for part in parts)
     if len(set(names)) < len(names) or types[-1] != ("cudaStream_t",):
@@ -340,10 +340,10 @@ def _that_answers(name: str, body: tuple[str, ...], known: _Known) -> Function |
         elif word == "static":
             if behind not in ("const", "constexpr"):
                 return None
-        elif not _NAME.fullmatch(word):
+        elif not WORD.fullmatch(word):
             if word in ("*", "->"):  # what a pointer leads to may change
                 return None
-            if word.startswith(('"', "'")) or (word == "::" and _NAME.fullmatch(before)):
+            if word.startswith(('"', "'")) or (word == "::" and WORD.fullmatch(before)):
                 return None
         elif word in _QUERIES:
             if behind != "(":

@@ -15,6 +15,7 @@ from cudafix.frontends.python.meaning import Modules
 from cudafix.frontends.python.names import Outline
 from cudafix.frontends.python.source import UnreadableError
 from cudafix.frontends.python.styles import Bindings
+from cudafix.ir.names import WORD_IN_BYTES
 from cudafix.models.python import CALLED_BACK
 from cudafix.models.tensorrt import TAKES_CODE
 from cudafix.project import failures
@@ -29,7 +30,6 @@ _INTERFACE = re.compile(
     rb"def __((?:cuda_)?array)_(?:interface|struct)__|__((?:cuda_)?array)_(?:interface|struct)__[\"']?\]?\s*[:=](?!=)"
 )
 _CLASS = re.compile(rb"^[ \t]*class[ \t]", re.MULTILINE)
-_WORD = re.compile(rb"[A-Za-z_]\w*")
 
 
 class PythonTree:
@@ -103,7 +103,7 @@ class PythonTree:
         known = {one: outline.methods for one, outline in outlines.items() if outline is not None}
         elsewhere = frozenset[str]().union(*(names for one, names in known.items() if one != path))
         if path not in self._words:
-            self._words[path] = frozenset(word.decode() for word in _WORD.findall(self.files[path]))
+            self._words[path] = frozenset(word.decode() for word in WORD_IN_BYTES.findall(self.files[path]))
         words = self._words[path] | CALLED_BACK
         elsewhere = frozenset(name for name in elsewhere if name in words or name.startswith("__"))
         read = [outline for outline in outlines.values() if outline is not None]
@@ -158,7 +158,7 @@ class PythonTree:
         """The attributes that a file sets of something but `self`, and those of something that it may have imported."""
         if path not in self._set_names:
             data = self.files[path]
-            imported = set(_WORD.findall(b" ".join(_IMPORTED.findall(data))))
+            imported = set(WORD_IN_BYTES.findall(b" ".join(_IMPORTED.findall(data))))
             found = [(owner, name.decode()) for owner, name in _SETS.findall(data)]
             of_objects = frozenset(name for owner, name in found if owner not in (b"self", b"cls"))
             self._set_names[path] = of_objects, frozenset(name for owner, name in found if owner in imported)

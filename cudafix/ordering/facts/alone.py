@@ -22,7 +22,7 @@ from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, played, roles_of
 from cudafix.ordering.facts.clients import CALLER
 from cudafix.ordering.facts.plain import may_lead, points_to_bytes, stored_as_bytes
-from cudafix.ordering.facts.slicing import Slicer, expressions, names_in
+from cudafix.ordering.facts.slicing import Slicer, expressions, is_outside, names_in
 
 _THIS = ir.Deref(ir.Var("this"))
 SHORT, SHORT_WITH_ADDRESSES = 30, 40  # statements of functions that are followed, the second with all that they call
@@ -121,13 +121,13 @@ class Alone:
 
     def _may_store(self, stmt: ir.Stmt, function: ir.Function) -> bool:
         if isinstance(stmt, ir.Assign):
-            return _is_outside(stmt.target) and may_lead(stmt.value, function, computed=True)
+            return is_outside(stmt.target) and may_lead(stmt.value, function, computed=True)
         if not isinstance(stmt, ir.Call):
             return False
         api = self._library(stmt, function)
         if api is not None and not HOLDS.isdisjoint(played(api)):
             return True
-        return stmt.result is not None and _is_outside(stmt.result)
+        return stmt.result is not None and is_outside(stmt.result)
 
     def names(self, function: ir.Function) -> tuple[frozenset[str], frozenset[str]]:
         """Every variable that the function itself names, and those with which it does more than read them."""
@@ -234,11 +234,6 @@ class Alone:
     def _type_of(self, call: ir.Call, function: ir.Function) -> str:
         """The declared type of the object that a method is called on, as far as the function says it."""
         return function.types.get(call.receiver.name, "") if isinstance(call.receiver, ir.Var) else ""
-
-
-def _is_outside(place: ir.Expr) -> bool:
-    """Whether a place is more than a variable of the function."""
-    return not isinstance(place, ir.Var) or "::" in place.name
 
 
 def _has_function(expr: ir.Expr) -> bool:

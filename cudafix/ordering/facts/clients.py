@@ -28,6 +28,7 @@ from dataclasses import replace
 from cudafix import ir
 from cudafix.findings import Assumption
 from cudafix.ir.link import SOURCES, Program, handed_over, last
+from cudafix.ir.names import WORD
 from cudafix.ordering.facts.plain import NUMBERS
 from cudafix.ordering.facts.unwritten import assigned_unseen, may_be_assigned_unseen
 
@@ -375,7 +376,7 @@ class _Families:
 
     def _may_be(self, kind: str, family: _Family) -> bool:
         """Whether something of this type may be an object of a class, or hold one."""
-        words = set(_NAME.findall(kind))
+        words = set(WORD.findall(kind))
         if not words.isdisjoint(family.classes):
             return True
         if not kind or kind.startswith(("auto", "decltype")):
@@ -399,7 +400,6 @@ class _Families:
                 return ""
 
 
-_NAME = re.compile(r"[A-Za-z_]\w*")
 _NAME_OF = re.compile(r"\b(?:const|volatile|struct|class|typename)\b")
 # of the runtime and of its headers: these hold no objects of a program
 _PLAIN = re.compile(

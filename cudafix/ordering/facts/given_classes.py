@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from cudafix import ir
 from cudafix.ir.link import Program, last
+from cudafix.ir.names import WORD
 
-_NAME = re.compile(r"[A-Za-z_]\w*")
 _WORD = re.compile(r"\w+")
 _QUALIFIERS = re.compile(r"\b(?:const|struct|class)\b")
 
@@ -68,7 +68,7 @@ def _class_named(program: Program, written: str, caller: ir.Function) -> str:
     """
     found = program.kept("classes by name", lambda: _classes(program)).get(written, "")
     here = caller.name.partition(ir.LAMBDA)[0].rpartition("::")[0]
-    return found if _NAME.fullmatch(written) and caller.cls is None and found.rpartition("::")[0] == here else ""
+    return found if WORD.fullmatch(written) and caller.cls is None and found.rpartition("::")[0] == here else ""
 
 
 def _classes(program: Program) -> dict[str, str]:

@@ -199,14 +199,14 @@ def for_the_host(call: ir.Call, api: Api, certain: bool) -> Iterator[ir.Expr]:
             yield arg
 
 
-def _is_outside(place: ir.Expr) -> bool:
+def is_outside(place: ir.Expr) -> bool:
     """Whether who is not in a function may see what is stored in a place."""
     return not isinstance(place, ir.Var) or "::" in place.name
 
 
 def _is_assigned_outside(place: ir.Expr) -> bool:
     """The same of a place that is assigned to: also by a reference that a call has returned."""
-    return _is_outside(place) or (isinstance(place, ir.Var) and place.name.startswith("%"))
+    return is_outside(place) or (isinstance(place, ir.Var) and place.name.startswith("%"))
 
 
 def _is_copied(stmt: ir.Stmt, function: ir.Function) -> bool:
@@ -352,12 +352,12 @@ class Slicer:
             return any(beside_elements(stmt.writes)) or any(
                 self._stores_a_number(place, function) for place in stmt.writes
             )
-        if isinstance(stmt, ir.Call) and stmt.result is not None and _is_outside(stmt.result):
+        if isinstance(stmt, ir.Call) and stmt.result is not None and is_outside(stmt.result):
             if self._may_hold_handles(stmt.result, function):
                 return True
         if isinstance(stmt, ir.Call) and any(map(self.decides, self._may_store_in(stmt, function))):
             return True
-        if isinstance(stmt, ir.Call) and any(_is_outside(e) for e in self._gets_handles(stmt)):
+        if isinstance(stmt, ir.Call) and any(is_outside(e) for e in self._gets_handles(stmt)):
             return True
         if isinstance(stmt, ir.Call) and last(stmt.callee) in _RESIZES and self._sizes_decide():
             return True
@@ -393,7 +393,7 @@ class Slicer:
             api = self._tables.lookup(stmt.callee, len(stmt.args))
         if api is None or api.effect not in _INERT or api.returns == "pointer" or "command" in played(api):
             return True
-        if api.returns in _HANDED_BACK and stmt.result is not None and _is_outside(stmt.result):
+        if api.returns in _HANDED_BACK and stmt.result is not None and is_outside(stmt.result):
             if any(may_lead(e, function) for e in stmt.given):
                 return True
         for role, expr in played_by(api, stmt.given):

@@ -18,13 +18,11 @@ given is given to unseen code.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 
 from cudafix import ir
 from cudafix.ir.link import Program, last
-
-_WORDS = re.compile(r"[A-Za-z_]\w*")
+from cudafix.ir.names import WORD
 
 
 def may_be_assigned_unseen(program: Program, cls: str) -> bool:
@@ -62,6 +60,6 @@ def _is_converted_to(program: Program, cls: str) -> bool:
     for function in program.functions():
         if function.cls is not None and last(function.cls) == cls and last(function.name) in (cls, "operator="):
             params = function.params
-            if params and all(p.optional for p in params[1:]) and cls not in _WORDS.findall(params[0].type):
+            if params and all(p.optional for p in params[1:]) and cls not in WORD.findall(params[0].type):
                 return True
     return False

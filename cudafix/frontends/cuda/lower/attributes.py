@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from cudafix import ir
 from cudafix.frontends.cuda.lower.context import File
 from cudafix.frontends.cuda.parse.source import Parsed
+from cudafix.ir.names import WORD_IN_BYTES
 
-_WORDS = re.compile(rb"[A-Za-z_]\w*")
 _WEAK = re.compile(
     rb"\bweak(?:__)?\s*\)\s*\)[^;{}()]*?\b(\w+)\s*\("
     rb"|\b(\w+)\s*\([^;{}()]*\)\s*__attribute__\s*\(\(\s*(?:__)?weak"
@@ -80,6 +80,6 @@ def at_start(file: File) -> list[tuple[str, bool]]:
     for named, first, second, other in _MARKED.findall(text):
         found.append(((named or other).decode(), (first or second) == b"Z"))
     for kind, variable in _MARKED_VARIABLE.findall(text):
-        words = (word.decode() for word in _WORDS.findall(variable))
+        words = (word.decode() for word in WORD_IN_BYTES.findall(variable))
         found += [(word, kind == b"z") for word in words if word in file.hosts]
     return found

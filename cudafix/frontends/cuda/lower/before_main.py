@@ -15,12 +15,12 @@ from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES
 from cudafix.frontends.cuda.lower.macro_uses import is_function
 from cudafix.frontends.cuda.lower.statements import Statements, is_written
 from cudafix.frontends.cuda.sema.type_texts import element_type, is_pointer
+from cudafix.ir.names import WORD_IN_BYTES
 
 _QUIET = frozenset(
     "lambda_expression identifier init_declarator array_declarator pointer_declarator function_declarator".split()
 )
 _CALLS = re.compile(rb"\(|\bnew\b|\w\s*\{")
-_WORDS = re.compile(rb"[A-Za-z_]\w*")
 # what may make a variable a function, or hold some, and calls none
 _GIVES = frozenset(
     "identifier qualified_identifier template_function pointer_expression initializer_list argument_list "
@@ -132,7 +132,7 @@ class _Initializers:
             lowering.start_global(variable, value)
 
     def _words_in(self, node: Node) -> list[str]:
-        return [word.decode() for word in _WORDS.findall(self._text, node.start_byte, node.end_byte)]
+        return [word.decode() for word in WORD_IN_BYTES.findall(self._text, node.start_byte, node.end_byte)]
 
     def _holds_function(self, value: Node) -> bool:
         if value.type == "lambda_expression":

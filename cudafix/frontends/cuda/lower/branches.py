@@ -10,7 +10,8 @@ from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda.lower.blocks import SKIPPED
-from cudafix.frontends.cuda.lower.expressions import MAX_DEPTH, first_named
+from cudafix.frontends.cuda.lower.expressions import MAX_DEPTH
+from cudafix.frontends.cuda.lower.syntax import first_named
 from cudafix.frontends.cuda.lower.terms import (
     matters,
     size_of,

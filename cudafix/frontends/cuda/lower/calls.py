@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
 from tree_sitter import Node
 
 from cudafix import ir
+from cudafix.frontends.cuda.lower import held_objects
+from cudafix.frontends.cuda.lower.assignments import pointer_to_function
 from cudafix.frontends.cuda.lower.context import Bound
-from cudafix.frontends.cuda.lower.expressions import ATOMIC_REF, KEEPS_REFERENCES, MAKES, MAP, first_named
+from cudafix.frontends.cuda.lower.expressions import ATOMIC_REF, KEEPS_REFERENCES, MAKES, MAP
 from cudafix.frontends.cuda.lower.initializers import Initializers
-from cudafix.frontends.cuda.lower.terms import deref, is_temporary, matters, opaque, single_values
+from cudafix.frontends.cuda.lower.library_calls import (
+    Call,
+    exchange,
+    is_given_comparison,
+    of_the_library,
+    one_of,
+    or_one,
+)
+from cudafix.frontends.cuda.lower.syntax import cast_argument, cast_type, first_named
+from cudafix.frontends.cuda.lower.terms import PLACES, opaque
 from cudafix.frontends.cuda.preprocess.macros import Macro, variadic_name
 from cudafix.frontends.cuda.preprocess.macros import words as words_in
 from cudafix.frontends.cuda.sema import sites
@@ -22,14 +33,13 @@ from cudafix.frontends.cuda.sema.names import (
     COMPARING,
     EVALUATES,
     LOOKING,
-    PASSES,
     PERHAPS_EVALUATED,
     PURE,
     QUIET,
     UNEVALUATED,
 )
-from cudafix.frontends.cuda.sema.type_texts import IN_A_ROW, WIDE, elements, is_pointer, plain_name, pointee, tidy
-from cudafix.ir import NULL, Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
+from cudafix.frontends.cuda.sema.type_texts import WIDE, elements, is_pointer, plain_name, pointee, tidy
+from cudafix.ir import Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
 from cudafix.models.constants import computes_a_number
 from cudafix.models.number_types import is_number
 from cudafix.models.types import is_standard
@@ -50,24 +60,12 @@ _MAKES_ELEMENTS = frozenset(
 _ADDS = frozenset(("push_back", "push_front", "push"))
 _SORTED = re.compile(r"(?:std::)?(?:(?:unordered_)?(?:multi)?(?:map|set)|priority_queue)\s*<")
 _CALLED = re.compile(rb"(?<!\w)[A-Za-z_]\w*(?=\s*\()")
-_REFERRING = frozenset(("std::ref", "std::cref", "std::tie", "std::forward_as_tuple"))
-_GET = re.compile(r"(?:std::)?get<(\d)>")
-_ONE_OF = re.compile(r"(?:(?:(?:cuda::)?std|thrust|(?:std::)?ranges)::)?(minmax|min|max|clamp)")
-"""Functions that return a reference to one of what they compare, or references to both (C++17, 28.7.7 [alg.min.max],
-28.7.8 [alg.clamp]); of an initializer list, they return values.
-"""
-_ADDRESS_OF = frozenset(("std::addressof", "__builtin_addressof"))
-_ADVANCES = frozenset(("std::advance", "std::ranges::advance"))
-_PLACES = (Var, Field, Index, Deref)
 _RUNTIME = re.compile(r"cuda[A-Z]")
-_MAKES = frozenset(("make_unique", "make_shared", "std::make_unique", "std::make_shared"))
 # what moves the elements of a container, or changes them
 _CHANGES = frozenset(
     "push_back push_front emplace_back emplace_front insert emplace assign resize reserve clear erase shrink_to_fit "
     "append replace swap pop_back pop_front".split()
 )
-_GET_REFERENCE = re.compile(r"(?:std::)?get<[^<>]*&\s*>")
-_OF_REFERENCES = re.compile(r"(?:const )?(?:(?:cuda::)?std::|thrust::)?(?:tuple|pair)\s*<.*&[^<>]*>")
 _FILLS_A_ROW = frozenset(("push_back", "emplace_back", "reserve", "resize", "pop_back", "clear"))
 _COPIES = frozenset(("assign", "insert", "insert_after"))
 _PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")
@@ -75,7 +73,6 @@ _STD_CONTAINER = re.compile(r"(?:std::)?(?:vector|array|string|span|deque|basic_
 _MEASURED = re.compile(rb"decltype\s*\(\s*(\w+)\s*\)")
 _ATOMIC = re.compile(r"(?:std::)?atomic\s*<")
 _ATOMIC_METHODS = frozenset(("load", "store", "exchange"))
-_TAKEN_FROM = re.compile(r"(?:(?:cuda::)?std::)?atomic_(?:load|exchange)(?:_explicit)?")
 _COMPARES = re.compile(rb"[!=]=\s*(?:cuda|CUDA_|\w+_STATUS_)?S(?:uccess|UCCESS)|\bif\s*\(\s*\w+\s*\)")
 _ITERATORS = frozenset(("begin", "end", "cbegin", "cend", "rbegin", "rend", "crbegin", "crend"))
 _ELEMENTS = frozenset(("front", "back"))
@@ -163,7 +160,7 @@ class Calls(Initializers):
         if inner is None:
             return None
         if inner.type == "call_expression":
-            callee = self._callee_text(inner)
+            callee = self.callee_text(inner)
             api = sites.is_api(callee)
             if sites.TEXT_OF_STATUS.fullmatch(callee) is not None:
                 return None
@@ -211,18 +208,18 @@ class Calls(Initializers):
                 found = self.checked(node)
                 inner = found[0] if found is not None else self._acting_check(node)
                 if inner is None:
-                    return node if sites.is_api(self._callee_text(node)) else None
+                    return node if sites.is_api(self.callee_text(node)) else None
                 node = inner
             else:
                 return None
 
     def _acting_check(self, node: Node) -> Node | None:
         """The API call in a check macro that also returns or jumps: `CHECK(cudaFree(p))`."""
-        macro, arguments = self.macro(self._callee_text(node), node), node.child_by_field_name("arguments")
+        macro, arguments = self.macro(self.callee_text(node), node), node.child_by_field_name("arguments")
         values = [c for c in arguments.named_children if c.type == "call_expression"] if arguments is not None else []
         if macro is None or macro.kind != "operates" or len(values) != 1 or not sites.only_looks(macro.body):
             return None
-        return values[0] if sites.is_api(self._callee_text(values[0])) else None
+        return values[0] if sites.is_api(self.callee_text(values[0])) else None
 
     # -- calls --------------------------------------------------------------------------------------------------------
 
@@ -270,17 +267,17 @@ class Calls(Initializers):
     def call(self, node: Node, target: Expr | None, used: bool) -> Expr:
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if function is None:
-            return self._other(node)
+            return self.other(node)
         if node.child_count > 2:
             for child in node.children:
                 if child.type == "kernel_call_syntax":
                     return self._launch(node, function, child, arguments)
-        cast = self.cast_argument(node)
+        cast = cast_argument(self.raw, node)
         if cast is not None:
             given = self.value(cast, self.unless_deduced(target), used)
-            if self.cast_type(node).endswith("&&"):
+            if cast_type(self.raw, node).endswith("&&"):
                 self.may_move(node, given)
-            return self.ended(node, self.cast_type(node), given)
+            return self.ended(node, cast_type(self.raw, node), given)
         bracketed = function.type == "parenthesized_expression"
         while function.type == "parenthesized_expression" and (inner := first_named(function)) is not None:
             function = inner
@@ -322,14 +319,14 @@ class Calls(Initializers):
             if isinstance(callee, FuncRef):
                 values, spans = self.arguments(arguments)
                 return self.emit_call(node, function, callee.name, values, spans, None, target, used)
-        if kind == "call_expression" and (pointer := self.pointer_to_function(node)) is not None:
+        if kind == "call_expression" and (pointer := pointer_to_function(self, node)) is not None:
             return pointer
         if kind == "call_expression" and (picked := self._picked(function)) is not None:
             fixed = None if picked in self.file.macros else "a macro picks the name"
             return self._named(node, function, arguments, picked, target, used, fixed)
         callee = self.value(function)
         written = function.child_by_field_name("type" if kind == "compound_literal_expression" else "function")
-        if self._class_at(callee) is None and written is not None:
+        if self.class_at(callee) is None and written is not None:
             name = plain_name(self.raw(written))
             standard = name.startswith("std::") and NUMBER_OBJECT.match(name) is not None
             if kind == "compound_literal_expression" or standard or self.file.index.class_of(name) is not None:
@@ -371,7 +368,7 @@ class Calls(Initializers):
         """The name that a macro picks out of its arguments by their number: `PICK(__VA_ARGS__, F3, F2, F1)(…)`, where
         `PICK(_1, _2, _3, NAME, ...)` is `NAME`.
         """
-        macro = self.macro(self._callee_text(node), node)
+        macro = self.macro(self.callee_text(node), node)
         arguments = node.child_by_field_name("arguments")
         if macro is None or arguments is None:
             return None
@@ -403,14 +400,7 @@ class Calls(Initializers):
 
     def _computed(self, node: Node, callee: Expr, arguments: Node | None, target: Expr | None) -> Expr:
         values = self.for_any(node, arguments, self.arguments(arguments)[0])
-        return self._through_pointer(node, (callee, *values))
-
-    def _through_pointer(self, node: Node, values: tuple[Expr, ...]) -> Expr:
-        """A call of a function that is not named. It may return a reference to what it is given."""
-        self.unknown(ir.THROUGH_POINTER, node, values)
-        result = Opaque(values)
-        self.unnamed.add(result)
-        return result
+        return self.through_pointer(node, (callee, *values))
 
     def _named(
         self, node: Node, function: Node, arguments: Node | None, name: str, target: Expr | None, used: bool,
@@ -448,115 +438,67 @@ class Calls(Initializers):
             checked = self.checked(node)
             if checked is not None:
                 return self._through(arguments, checked, target)
-        own = self.file.is_own(name)
-        if name in _REFERRING and arguments is not None and not own:
-            return self._referring(node, arguments)
-        keeps = ATOMIC_REF.match(name) or (name.startswith("std::") and KEEPS_REFERENCES.search(self.raw(function)))
-        if keeps and not own and self.local(name) is None:
-            return self.kept_references(node, self.arguments(arguments)[0], self.raw(function))
-        if name in _ADDRESS_OF and arguments is not None and arguments.named_child_count == 1:
-            return self.pointer_to(self.lvalue(arguments.named_children[0]))
-        if (
-            arguments is not None
-            and arguments.named_child_count == 1
-            and not own
-            and (element := _GET.fullmatch(self.raw(function)))
-        ):
-            holder = self.lvalue(arguments.named_children[0])
-            if (part := self.part_of(self.type_of(holder), holder, int(element[1]))) is not None:
-                self.touch(node, part)
-                return part
-            if _OF_REFERENCES.match(self.type_of(holder)):
-                return self.unread("an element that is a reference", node)
-        if _GET_REFERENCE.match(self.raw(function)) and not own:
-            return self.unread("an element that is a reference", node)
-        if name in _ADVANCES and arguments is not None and arguments.named_child_count > 1:
-            at = [child for child in arguments.named_children if child.type != "comment"]
-            moved, count = self.lvalue(at[0]), self.value(at[1])
-            self.hands_over(node, name, (moved,))  # by its operators
-            self.store(moved, self.moved(moved, opaque(count)), node)
-            return Opaque(())
-        if name == "std::invoke" and arguments is not None and arguments.named_child_count:
-            values, _ = self.arguments(arguments)
-            if not (isinstance(values[0], Addr) or self._class_at(values[0]) is not None):
-                return self._through_pointer(node, values)
-            return self.emit_call(node, function, name, values, (), None, target, used)
-        if name == "std::exchange" and arguments is not None and len(arguments.named_children) == 2:
-            return self._exchange(node, self.lvalue(arguments.named_children[0]), arguments.named_children[1])
-        if (
-            name in _MAKES
-            and not own
-            and not self.raw(function).endswith(("make_unique", "make_shared"))
-            and (not (of := self.raw(function)).endswith("]>") or is_number(of.partition("<")[2][:-3]))
-        ):
-            return self._make_object(node, function, arguments, target)
-        if (
-            name in PASSES
-            and not own
-            and not (name == "std::move" and arguments is not None and arguments.named_child_count > 1)
-        ):
-            inner = first_named(arguments) if arguments is not None else None
-            passed = self.value(inner, target, used) if inner is not None else Opaque(())
-            if name in ("std::move", "std::forward"):
-                self.may_move(node, passed)
-            if self.owner(passed) is not None:
-                self.given_away.append(passed)
-            if is_temporary(passed) and self.file.index.ending(self.type_of(passed)) is not None:
-                # no reference to what a function returns keeps it (C++17, 15.2 [class.temporary] 6)
-                self.unknown("a temporary object that ends with its statement", node, (passed,))
-            return passed
+        call = Call(node, function, arguments, name, self.file.is_own(name), target, used)
+        if (value := of_the_library(self, call)) is not None:
+            return value
         if kind := self._measured(function):  # `decltype(x)(y)`
             empty = _STD_CONTAINER.match(kind) and arguments is not None and not arguments.named_child_count
             if is_number(kind) or empty:
                 return opaque(*self.arguments(arguments)[0])
         local = self.local(name) if "::" not in name else None
+        if isinstance(local, Var) and local.name in self.lambdas and self._keeps_its_lambda(local, name):
+            call = call._replace(name=self.lambdas[local.name])
+        elif (value := self._object_or_conversion(call, local)) is not None:
+            return value
+        return self._function(call, local is not None, fixed)
+
+    def _object_or_conversion(self, call: Call, local: Expr | None) -> Expr | None:
+        """What a call of an object, the `local` one or another, or of a function of the library that only computes, and
+        a conversion give; None for a call of any other function.
+        """
+        node, function, arguments, name, own, target, used = call
         if local is not None:
-            if isinstance(local, Var) and local.name in self.lambdas and self._keeps_its_lambda(local, name):
-                name = self.lambdas[local.name]
-            else:
-                return self._called_object(node, function, arguments, local, target, used)
-        elif (place := self._object_named(function, name)) is not None:
+            return self._called_object(node, function, arguments, local, target, used)
+        if (place := self._object_named(function, name)) is not None:
             return self._called_object(node, function, arguments, place, target, used)
-        elif name in self.file.index.given and name not in self.file.hosts:
+        if name in self.file.index.given and name not in self.file.hosts:
             return self._computed(node, Var(name), arguments, target)
-        elif not own and (meant := self.active(name)) not in ("", name):  # another name of it
+        if own:
+            return None
+        if (meant := self.active(name)) not in ("", name):  # another name of it
             result = target if target is not None else self.temporary(meant)
             self.initialize(node, result, meant, *self.arguments(arguments))
             return result
-        elif not own and (
-            name in PURE or name.removeprefix("std::") in PURE or self.file.index.is_type(name.removeprefix("std::"))
-        ):
-            values, spans = self.arguments(arguments)
-            self.hands_over(node, name, values)
-            self.copied(node, self.raw(function), values)
-            if MAKES.match(self.raw(function)):
-                self.made_of_unseen(node, self.raw(function), values)
-            if name.removeprefix("std::") in COMPARING:
-                self.compared(node, values)
-            if (
-                name.removeprefix("std::") == "make_pair"
-                and (pair := self._pair_of(node, function, values)) is not None
-            ):
-                return pair
-            one = self._one_of(node, name, arguments, values)
-            pointers = not name.startswith("std::") and any(is_pointer(self.type_of(value)) for value in values)
-            if pointers or self._is_given_comparison(name, arguments):
-                back = self.emit_call(node, function, name, values, spans, None, None if one else target, used)
-                return self._also(back, one)
-            return one or opaque(*(part for value in values for part in self.held_by(value)))
+        plain = name.removeprefix("std::")
+        if not (name in PURE or plain in PURE or self.file.index.is_type(plain)):
+            return None
+        values, spans = self.arguments(arguments)
+        self.hands_over(node, name, values)
+        self.copied(node, self.raw(function), values)
+        if MAKES.match(self.raw(function)):
+            self.made_of_unseen(node, self.raw(function), values)
+        if plain in COMPARING:
+            self.compared(node, values)
+        if plain == "make_pair" and (pair := self._pair_of(node, function, values)) is not None:
+            return pair
+        one = one_of(self, node, name, arguments, values)
+        pointers = not name.startswith("std::") and any(is_pointer(self.type_of(value)) for value in values)
+        if pointers or is_given_comparison(name, arguments):
+            back = self.emit_call(node, function, name, values, spans, None, None if one else target, used)
+            return or_one(back, one)
+        return one or opaque(*(part for value in values for part in self.held_by(value)))
+
+    def _function(self, call: Call, is_lambda: bool, fixed: str | None) -> Expr:
+        """A call of a function, a method of the object around, or a constructor; or through a pointer."""
+        node, function, arguments, name, own, target, used = call
         if name in _LEAVES_FUNCTION:
             self.problems.append(("control_flow", self.span(node).start))
         values, spans = self.arguments(arguments)
         self.copied(node, self.raw(function), values)
+        if (cls := self._class_made(function, name, is_lambda)) is not None:
+            return self._construct(node, function, cls, values, spans, target)
         receiver: Expr | None = None
-        if "unique_ptr" in name and (cls := self.file.index.class_of(tidy(function, self.source.text))) is not None:
-            return self._construct(node, function, cls, values, spans, target)
-        if local is None and "::" in name and (cls := self.file.index.class_named(plain_name(name))) is not None:
-            return self._construct(node, function, cls, values, spans, target)
-        if local is None and "::" not in name:
-            made = self.file.index.class_of(name)
-            if made is not None:
-                return self._construct(node, function, made, values, spans, target)
+        if not is_lambda and "::" not in name:
             lineage = list(self.file.index.lineage(self.cls)) if self.cls is not None else []
             inherited = bool(lineage) and name not in lineage[0].methods
             if any(name in cls.methods for cls in lineage):
@@ -565,13 +507,13 @@ class Calls(Initializers):
             elif name not in self.file.hosts:
                 place = self.resolve_variable(name, function)
                 if place is not None:
-                    return self._through_pointer(node, (place, *values))
-        if local is None and "::" in name:
+                    return self.through_pointer(node, (place, *values))
+        if not is_lambda and "::" in name:
             name = self._through_type(name)
         if receiver is None and not self._is_function(name) and self.file.may_be_made(name.rpartition("::")[2]):
             self.unread(f"`{name}`, which a macro may define", node)
             return opaque(*values)
-        one = self._one_of(node, name, arguments, values) if not own else None
+        one = one_of(self, node, name, arguments, values) if not own else None
         target = None if one is not None else target
         kept = self.fixed
         self.fixed = self.fixed or fixed
@@ -579,12 +521,16 @@ class Calls(Initializers):
             back = self.emit_call(node, function, name, values, spans, receiver, target, used, pasted=fixed is not None)
         finally:
             self.fixed = kept
-        return self._also(back, one)
+        return or_one(back, one)
 
-    @staticmethod
-    def _also(back: Expr, one: ir.Choice | Var | None) -> Expr:
-        """What a call gives back, where it may be `one` of its arguments (see `_one_of`)."""
-        return back if one is None else one if isinstance(one, Var) else ir.Choice((back, *one.options))
+    def _class_made(self, function: Node, name: str, is_lambda: bool) -> Class | None:
+        """The class of which a call makes an object."""
+        index = self.file.index
+        if "unique_ptr" in name and (cls := index.class_of(tidy(function, self.source.text))) is not None:
+            return cls
+        if is_lambda:
+            return None
+        return index.class_named(plain_name(name)) if "::" in name else index.class_of(name)
 
     def _object_named(self, function: Node, name: str) -> Expr | None:
         """The data member or qualified variable that a name without an object means. A member hides functions at
@@ -620,63 +566,9 @@ class Calls(Initializers):
             return f"{meanings[0]}::{last}" if index.is_brought(scope) else name
         return ir.any_of([last]) if classes or meanings == (scope,) else name
 
-    def _referring(self, node: Node, arguments: Node) -> Expr:
-        """`std::ref(x)`, `std::tie(x, y)`: an object that keeps where these are."""
-        values, _ = self.arguments(arguments)
-        for value in values:
-            self.hands_on(node, value)
-        self.hands_over(node, "std::ref", values)
-        return self.kept_references(node, values)
-
-    def kept_references(self, node: Node, values: tuple[Expr, ...], kind: str = "std::reference_wrapper") -> Var:
-        """A temporary object that keeps where these are."""
-        options = list(single_values(values))
-        kept = [one.base if isinstance(one, Deref) else Addr(one) for one in options if isinstance(one, _PLACES)]
-        made = self.temporary(kind)
-        self.emit(ir.Assign(made, ir.Choice((*kept, *values)), self.span(node)))
-        return made
-
-    @staticmethod
-    def _is_given_comparison(name: str, arguments: Node | None) -> bool:
-        """Whether a call of `std::max` or the like has more arguments than it compares: it calls those that follow
-        (C++17, 28.7.7 [alg.min.max], 28.7.8 [alg.clamp]).
-        """
-        if (found := _ONE_OF.fullmatch(name)) is None or arguments is None:
-            return False
-        nodes = [child for child in arguments.named_children if child.type != "comment"]
-        listed = bool(nodes) and nodes[0].type == "initializer_list"
-        return len(nodes) > (1 if listed else 3 if found[1] == "clamp" else 2)
-
-    def _one_of(
-        self, node: Node, name: str, arguments: Node | None, values: tuple[Expr, ...]
-    ) -> ir.Choice | Var | None:
-        """What a call of `std::max` and the like names: one of the arguments that it compares, or an object that keeps
-        where they are; what an atomic function takes from where its first argument leads; None for any other call.
-        """
-        if _TAKEN_FROM.fullmatch(name) and values:
-            return ir.Choice((deref(values[0]),))
-        found = _ONE_OF.fullmatch(name)
-        nodes = [child for child in arguments.named_children if child.type != "comment"] if arguments else []
-        if found is None or len(values) < 2 or nodes[0].type == "initializer_list":
-            return None
-        compared = values[: 3 if found[1] == "clamp" else 2]
-        return self.kept_references(node, compared) if found[1] == "minmax" else ir.Choice(compared)
-
     def _asserted(self, node: Node, arguments: Node | None) -> Expr:
         checked = self.checked(node)
         return self._through(arguments, checked, None) if checked else opaque(*self.arguments(arguments)[0])
-
-    def perhaps(self, node: Node, when: str, run: Callable[[], Expr]) -> Expr:
-        """What `run` evaluates, which the program may do or not."""
-        values: list[Expr] = []
-        kept, self.blocked = self.blocked, self.blocked or f"in `{self._callee_text(node) or when}`"
-        block = self.collect(lambda: values.append(run()))
-        self.blocked = kept
-        if matters(block):
-            self.emit(ir.If(ir.Test("other", None, when), block, (), self.span(node)))
-        else:
-            self.merge(block)
-        return opaque(*values)
 
     def _may_be_unseen(self, macro: Macro, arguments: Node | None) -> bool:
         """Whether a macro with parameters may be another one, of a header that is not here. Checks of calls of the API
@@ -726,34 +618,6 @@ class Calls(Initializers):
         finally:
             self.expanding = kept
 
-    def any_of(self, macro: Macro, node: Node, read: Callable[[Macro], Expr]) -> Expr:
-        """A use of a macro that may be one of several: what `read` makes of each, which the program may do or not."""
-        return opaque(*(self.perhaps(node, macro.name, partial(read, one)) for one in macro.either))
-
-    def _exchange(self, node: Node, place: Expr, second: Node) -> Expr:
-        """`std::exchange(x, y)`: `x` becomes `y`, and what it was is the value."""
-        value = self.value(second)
-        self.hands_over(node, "std::exchange", (place, value))
-        old = self.temporary(self.type_of(place))
-        self.touch(node, place)
-        self.touch(node, place, write=True)
-        self.emit(ir.Assign(old, place, self.span(node)))
-        if value == Const("0") and is_pointer(self.type_of(place)):
-            value = NULL
-        self.store(place, value, node)
-        self.through_reference(place, node)
-        return old
-
-    def resolve_variable(self, name: str, node: Node) -> Expr | None:
-        """A member or global variable of that name, which a call goes through; not a macro or function."""
-        if (found := self.brought(name)) is not None:
-            return found
-        if self.cls is not None:
-            for cls in self.file.index.lineage(self.cls):
-                if name in cls.fields:
-                    return Field(Deref(Var("this")), name)
-        return self._global(name)
-
     def _through(self, arguments: Node | None, checked: tuple[Node, bool], target: Expr | None) -> Expr:
         """A check around one argument: only that argument's calls happen."""
         node, looks = checked
@@ -780,33 +644,9 @@ class Calls(Initializers):
         pasted: bool = False,
     ) -> Expr:
         listed = node.child_by_field_name("arguments") if node.type == "call_expression" else None
-        if listed is not None:
-            nodes = [at for at, _ in self._listed(listed)]
-            values = self.converted(node, callee, nodes, values)
-            if sites.is_api(callee):
-                values = tuple(self.as_handle(at, value) for at, value in zip(nodes, values, strict=True))
-        if not sites.is_api(callee):
-            self.hands_over(node, callee, values)
-            if _PRINTS.search(callee) is not None:
-                self._counts_characters(node, listed, values)
-        for number, value in enumerate(values):
-            params = self.file.index.parameters_at(callee.rpartition("::")[2], number, len(values))
-            if params is None or not all(p.by_reference for p in params):
-                self.hands_on(node, value)
+        values = self._as_given(node, callee, listed, values)
         span = self.span(node)
-        name_span = self.span(name_node)
-        template_args = class_args = ""
-        if name_node.type in ("template_function", "template_method", "qualified_identifier"):
-            at = name_node
-            while at.type == "qualified_identifier" and (inner := at.child_by_field_name("name")) is not None:
-                outer, at = at.child_by_field_name("scope"), inner
-                of_class = outer.child_by_field_name("arguments") if outer is not None else None
-                class_args = tidy(of_class, self.source.text)[1:-1].strip() if of_class is not None else ""
-            written = at.child_by_field_name("arguments")
-            if written is not None:
-                template_args = tidy(written, self.source.text)[1:-1].strip()
-                name = at.child_by_field_name("name")
-                name_span = self.span(name) if name is not None else name_span
+        name_span, template_args, class_args = self._name_of(name_node)
         scope = ""
         if ir.is_any_of(callee) and name_node.type == "qualified_identifier":
             around = name_node.child_by_field_name("scope")
@@ -822,34 +662,12 @@ class Calls(Initializers):
         kind = self._given_by(callee, receiver)
         if target is not None and self._is_converted(kind, self.type_of(target)):
             target = None
-        result: Expr | None = target
         made = self._made_by(node, callee)
-        if target is None and (used or made is not None):
-            result = self.temporary(made.type if made is not None else kind)
-        elif isinstance(target, Var) and self.types.get(target.name, "auto").startswith("auto"):
-            known = made.type if made is not None else kind if kind.startswith("std::") else ""
-            if "::" not in callee and not kind.endswith("&") and self.file.index.class_of(kind.strip(" *")) is not None:
-                known = known or kind
-            if not known and receiver is None and "::" in callee and callee.rpartition("::")[2][:1].isupper():
-                known = callee if self.is_unseen(callee) else ""  # by its name, a constructor
-            self.types[target.name] = known or self.types.get(target.name, "auto")
-        body = self.file.hosts.get(callee.rpartition("::")[2])
-        plain_body = body is not None and b"(" not in body and b"delete" not in body
-        self.plain_call = plain_body or (callee.rpartition("::")[2] in QUIET and not self.file.is_own(callee))
-        site = self.site(node)
-        self.plain_call = False
-        if site.prefix.strip() and _RUNTIME.match(callee):  # another library's statuses may be another type
-            self.file.styles.saw((site.prefix, site.suffix), site.span)
+        result = self._result(callee, receiver, target, used, kind, made)
+        site = self._site_of_call(node, callee)
         if isinstance(target, Var) and receiver is not None and self.may_be_overloaded(receiver):
             self.views.add(target.name)
-        flags = self.file.index.by_reference.get(callee.rpartition("::")[2], ()) if callee in self.file.hosts else ()
-        for number, value in enumerate(values):
-            if isinstance(value, Addr):
-                self.bump(value.base)
-                self.lend(node, value.base)
-            elif number < len(flags) and flags[number]:
-                self.bump(value)
-                self.lend(node, value)
+        self._lends_arguments(node, callee, values)
         look = Look.CHECKED if used else Look.IGNORED
         call = ir.Call(
             callee,
@@ -879,6 +697,75 @@ class Calls(Initializers):
         if made is not None and target is None and isinstance(result, Var):
             self._ends(node, result, made)
         return result if result is not None else Opaque(())
+
+    def _as_given(self, node: Node, callee: str, listed: Node | None, values: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        """The arguments of a call as the function gets them; what it may do to them, as nobody knows it."""
+        if listed is not None:
+            nodes = [at for at, _ in self._listed(listed)]
+            values = self.converted(node, callee, nodes, values)
+            if sites.is_api(callee):
+                values = tuple(self.as_handle(at, value) for at, value in zip(nodes, values, strict=True))
+        if not sites.is_api(callee):
+            self.hands_over(node, callee, values)
+            if _PRINTS.search(callee) is not None:
+                self._counts_characters(node, listed, values)
+        for number, value in enumerate(values):
+            params = self.file.index.parameters_at(callee.rpartition("::")[2], number, len(values))
+            if params is None or not all(p.by_reference for p in params):
+                self.hands_on(node, value)
+        return values
+
+    def _name_of(self, node: Node) -> tuple[Span, str, str]:
+        """Where the name of a callee is, without its template arguments, these, and those of its class."""
+        of_class = ""
+        if node.type in ("template_function", "template_method", "qualified_identifier"):
+            at = node
+            while at.type == "qualified_identifier" and (inner := at.child_by_field_name("name")) is not None:
+                outer, at = at.child_by_field_name("scope"), inner
+                given = outer.child_by_field_name("arguments") if outer is not None else None
+                of_class = tidy(given, self.source.text)[1:-1].strip() if given is not None else ""
+            written = at.child_by_field_name("arguments")
+            if written is not None:
+                name = at.child_by_field_name("name")
+                span = self.span(name if name is not None else node)
+                return span, tidy(written, self.source.text)[1:-1].strip(), of_class
+        return self.span(node), "", of_class
+
+    def _result(
+        self, callee: str, receiver: Expr | None, target: Expr | None, used: bool, kind: str, made: Class | None
+    ) -> Expr | None:
+        """Where a call puts what it returns, of a `kind`, or an object of a class that it has `made`."""
+        if target is None and (used or made is not None):
+            return self.temporary(made.type if made is not None else kind)
+        if isinstance(target, Var) and self.types.get(target.name, "auto").startswith("auto"):
+            known = made.type if made is not None else kind if kind.startswith("std::") else ""
+            if "::" not in callee and not kind.endswith("&") and self.file.index.class_of(kind.strip(" *")) is not None:
+                known = known or kind
+            if not known and receiver is None and "::" in callee and callee.rpartition("::")[2][:1].isupper():
+                known = callee if self.is_unseen(callee) else ""  # by its name, a constructor
+            self.types[target.name] = known or self.types.get(target.name, "auto")
+        return target
+
+    def _site_of_call(self, node: Node, callee: str) -> Site:
+        body = self.file.hosts.get(callee.rpartition("::")[2])
+        plain_body = body is not None and b"(" not in body and b"delete" not in body
+        self.plain_call = plain_body or (callee.rpartition("::")[2] in QUIET and not self.file.is_own(callee))
+        site = self.site(node)
+        self.plain_call = False
+        if site.prefix.strip() and _RUNTIME.match(callee):  # another library's statuses may be another type
+            self.file.styles.saw((site.prefix, site.suffix), site.span)
+        return site
+
+    def _lends_arguments(self, node: Node, callee: str, values: tuple[Expr, ...]) -> None:
+        """A call may change what it is given the address of, or a reference to."""
+        flags = self.file.index.by_reference.get(callee.rpartition("::")[2], ()) if callee in self.file.hosts else ()
+        for number, value in enumerate(values):
+            if isinstance(value, Addr):
+                self.bump(value.base)
+                self.lend(node, value.base)
+            elif number < len(flags) and flags[number]:
+                self.bump(value)
+                self.lend(node, value)
 
     def _counts_characters(self, node: Node, listed: Node | None, values: tuple[Expr, ...]) -> None:
         """`%n` in a format stores a number (C17, 7.21.6.1 [fprintf] 8); a format that is not written may have one."""
@@ -925,21 +812,21 @@ class Calls(Initializers):
         argument, name_node = function.child_by_field_name("argument"), function.child_by_field_name("field")
         operator = function.child_by_field_name("operator")
         if argument is None or name_node is None:
-            return self._other(node)
+            return self.other(node)
         arrow = operator is not None and operator.type == "->"
         receiver = self.pointed(function, argument) if arrow else self.lvalue(argument)
         if self._is_to_member(function) or self._is_to_member(argument):  # `(o.*f)(x)`, `(o.*p.f)(x)`
             values, _ = self.arguments(arguments)
-            return self._through_pointer(node, (Opaque(()), receiver, *values))
+            return self.through_pointer(node, (Opaque(()), receiver, *values))
         name = self._by_macro(plain_name(self.raw(name_node)))
         if not arrow and name in _ON_ELEMENTS and "<" in (kind := self.type_of(receiver)) and not self.is_unseen(kind):
             self.begin_unseen(node, receiver, kind)
         if not arrow and isinstance(receiver, Var) and receiver.name in self.owning and name == "get":
             return receiver
-        if not arrow and name in _FILLS_A_ROW and (row := self.row_at(receiver)) is not None:
-            return self._of_row(node, name, receiver, row, arguments)
+        if not arrow and name in _FILLS_A_ROW and (row := held_objects.row_at(self, receiver)) is not None:
+            return held_objects.row_method(self, node, name, receiver, row, arguments)
         if not arrow and isinstance(receiver, Var) and receiver.name in self.optional:
-            return self._of_optional(node, name, receiver, arguments)
+            return held_objects.optional_method(self, node, name, receiver, arguments)
         if name in self.file.macros:
             self.unwritten.add("")  # it stands for any method
         kind = self.type_of(receiver)
@@ -948,63 +835,26 @@ class Calls(Initializers):
         cls = self.file.index.class_of(kind) if kind else None
         if cls is not None and cls.deleter:
             values, _ = self.arguments(arguments)
-            element = isinstance(receiver, Index) and self.row_at(receiver.base) is not None
+            element = isinstance(receiver, Index) and held_objects.row_at(self, receiver.base) is not None
             if name in cls.methods and not (name == "release" and element):  # which one is left empty, is not known
                 return self._of_owner(node, cls, name, values, receiver)
             return self.let_go(node, "a smart pointer that is handed on", cls, (receiver, *values))
         if cls is not None:
             if name in cls.fields and name not in cls.methods:
                 return self._computed(node, Field(receiver, name), arguments, target)
-        elif ATOMIC_REF.match(kind):
-            return self._of_atomic_reference(node, receiver, name, self.arguments(arguments)[0])
-        elif _ATOMIC.match(kind) and name in _ATOMIC_METHODS and arguments is not None:
-            given = [child for child in arguments.named_children if child.type != "comment"]
-            if name == "exchange" and given:
-                return self._exchange(node, receiver, given[0])
-            if name == "store" and given:
-                self.assign(receiver, given[0], node, node)
-                return Opaque(())
-            self.touch(node, receiver)
-            return receiver
-        else:
-            container = _STD_CONTAINER.match(kind) is not None
-            container = container or (self.may_be_any(kind) and not self.file.index.is_member(name))
-            unknown = not kind and not self.file.index.is_member(name)
-            if name == "at" and (container or unknown or MAP.match(kind)):
-                values, _ = self.arguments(arguments)
-                place = Index(receiver, values[0] if values else Opaque(()))
-                self.touch(node, place)
-                self.emit(ir.HostAccess((place,), (), self.span(node), throws=True))
-                return place
-            if name in _INTO and container:
-                place = Index(receiver, Opaque(()))
-                if name in _ELEMENTS:
-                    self.touch(node, place)
-                    return place
-                return Addr(place)
-            if KEEPS_REFERENCES.search(kind):
-                self.touch(node, receiver)
-            adapted = _ADAPTOR.match(kind) if name in _OF_ADAPTORS else None
-            if adapted is not None and self.file.index.means_number(adapted[1].strip()):
-                self.touch(node, Index(receiver, Opaque(())))
-            if name in LOOKING and not self._may_be_own(kind.rstrip(" &*."), name):
-                values, spans = self.arguments(arguments)
-                self.copied_inside(node, kind, values)
-                if not any(is_pointer(self.type_of(value)) for value in values):
-                    if name not in _ITERATORS:
-                        return opaque(receiver, *values)
-                    place = Index(receiver, Opaque(()))  # through an iterator, the elements are stored in too
-                    return opaque(receiver, place, Addr(place), *values)
-                return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
+        elif (
+            value := self._standard_method(node, name_node, name, receiver, kind, arguments, target, used)
+        ) is not None:
+            return value
         values, spans = self.arguments(arguments)
-        if name.startswith("compare_exchange_") and cls is None and values and self._is_small_number(values[0]):
+        if cls is None and name.startswith("compare_exchange_") and values and self._is_small_number(values[0]):
             for changed in (receiver, values[0]):
                 self.touch(node, changed)
                 self.touch(node, changed, write=True)
             self.store(values[0], opaque(receiver, *values), node)
             return opaque(receiver, *values)
         of_atomic = cls is None and _ATOMIC.match(kind) is not None
-        if name.startswith("compare_exchange_") and of_atomic and len(values) > 1 and isinstance(values[0], _PLACES):
+        if name.startswith("compare_exchange_") and of_atomic and len(values) > 1 and isinstance(values[0], PLACES):
             return self._compare_exchange(node, receiver, values[0], values[1])
         if name in _CHANGES and self.holds_numbers(kind):
             self.touch(node, Index(receiver, Opaque(())))
@@ -1023,143 +873,70 @@ class Calls(Initializers):
             self.takes_size(node, receiver, values)
         return result
 
-    def row_at(self, place: Expr) -> Class | None:
-        """The class of the elements of a vector whose elements end where that is lowered."""
-        variable = place.base if isinstance(place, Deref) else place
-        if isinstance(place, Field):
-            element, count = elements(self.type_of(place))
-            return self.file.index.class_of(element) if count == IN_A_ROW else None
-        return self.rows.get(variable.name) if isinstance(variable, Var) else None
-
-    def _of_row(self, node: Node, name: str, place: Expr, cls: Class, arguments: Node | None) -> Expr:
-        """A method of a vector that makes, moves or ends elements ([vector.capacity], [vector.modifiers])."""
-        span = self.span(node)
-        at = Span(span.path, span.end - 1, span.end - 1)
+    def _standard_method(
+        self,
+        node: Node,
+        name_node: Node,
+        name: str,
+        receiver: Expr,
+        kind: str,
+        arguments: Node | None,
+        target: Expr | None,
+        used: bool,
+    ) -> Expr | None:
+        """What a method of the standard library gives that only looks at its object, or at elements of it; None for any
+        other method.
+        """
+        if ATOMIC_REF.match(kind):
+            return self._of_atomic_reference(node, receiver, name, self.arguments(arguments)[0])
+        if _ATOMIC.match(kind) and name in _ATOMIC_METHODS and arguments is not None:
+            given = [child for child in arguments.named_children if child.type != "comment"]
+            if name == "exchange" and given:
+                return exchange(self, node, receiver, given[0])
+            if name == "store" and given:
+                self.assign(receiver, given[0], node, node)
+                return Opaque(())
+            self.touch(node, receiver)
+            return receiver
+        container = _STD_CONTAINER.match(kind) is not None
+        container = container or (self.may_be_any(kind) and not self.file.index.is_member(name))
+        unknown = not kind and not self.file.index.is_member(name)
+        if name == "at" and (container or unknown or MAP.match(kind)):
+            values, _ = self.arguments(arguments)
+            place = Index(receiver, values[0] if values else Opaque(()))
+            self.touch(node, place)
+            self.emit(ir.HostAccess((place,), (), self.span(node), throws=True))
+            return place
+        if name in _INTO and container:
+            place = Index(receiver, Opaque(()))
+            if name in _ELEMENTS:
+                self.touch(node, place)
+                return place
+            return Addr(place)
+        if KEEPS_REFERENCES.search(kind):
+            self.touch(node, receiver)
+        adapted = _ADAPTOR.match(kind) if name in _OF_ADAPTORS else None
+        if adapted is not None and self.file.index.means_number(adapted[1].strip()):
+            self.touch(node, Index(receiver, Opaque(())))
+        if name not in LOOKING or self._may_be_own(kind.rstrip(" &*."), name):
+            return None
         values, spans = self.arguments(arguments)
-        if name == "resize":
-            if len(values) != 1 or not self._is_empty_yet(place, node):
-                return self.row_let_go(node, "a vector that gets another size", cls, (place, *values))
-            self.takes_size(node, place, values)
-            self.make_row(node, place, cls)
-            return Opaque(())
-        self.filled(place)
-        whole = self.within(span)
-        unsaid = Site(at, "", "", ";", blocked="a vector ends what it holds")
-
-        def end(element: Expr) -> ir.Call:
-            return ir.Call(f"{cls.name}::{cls.destructor}", (), at, at, at.end, unsaid, (), element)
-
-        def each(body: Callable[[Expr], ir.Block]) -> ir.Loop:
-            index = self.temporary("size_t")
-            return ir.Loop(body(Index(place, index)), whole, index=index, range="0:{}", bounds=(Field(place, ir.SIZE),))
-
-        def moved(element: Expr) -> ir.Block:
-            new = self.temporary(cls.name)
-            made = self.collect(lambda: self.moves(node, new, cls, element))
-            return (*made, end(element), ir.Assign(element, new, at))
-
-        if name == "clear":
-            self.emit(each(lambda element: (end(element),)))
-        elif name == "pop_back":
-            self.emit(end(Index(place, Opaque(()))))
-        elif not self.moves_idly(cls):
-            self.emit(ir.If(ir.Test("other", None, self.when_it_grows(cls)), (each(moved),), (), whole))
-        left: Expr | None = None
-        if name in ("push_back", "emplace_back"):
-            made = self.temporary(cls.name)
-            own = self.file.index.class_of(self.type_of(values[0])) if len(values) == 1 else None
-            if own is cls and not cls.deleter:
-                self.moves(node, made, cls, values[0])
-                left = values[0] if is_temporary(values[0]) and not self.moves_idly(cls) else None
-            else:
-                self.initialize(node, made, cls.name, values, spans)
-            values = (made,)
-        start = Span(span.path, span.start, span.start)
-        self.emit(ir.Call(name, values, span, start, at.end, self.site(node), (), place))
-        if name == "clear":
-            self.emit(ir.Assign(Field(place, ir.SIZE), Const("0"), at))
-        if left is not None:
-            self.emit(end(left))
-        return Opaque(())
-
-    def filled(self, place: Expr) -> Node | None:
-        """Something may be put into a vector; its declaration, if nothing can have been before."""
-        return self.empty.pop(place.name, None) if isinstance(place, Var) else None
-
-    def _is_empty_yet(self, place: Expr, node: Node) -> bool:
-        """Whether nothing can have been put into a local vector since its declaration; something is, now."""
-        declaration = self.filled(place)
-        around, block = node.parent, declaration.parent if declaration is not None else None
-        while around is not None and around != block and not around.type.endswith(("for_statement", "for_range_loop")):
-            if around.type in ("while_statement", "do_statement", "labeled_statement", "lambda_expression"):
-                return False
-            around = around.parent
-        return block is not None and around == block
-
-    def make_row(self, node: Node, place: Expr, cls: Class) -> None:
-        """The elements of a vector of so many, each made without arguments ([vector.cons], [vector.capacity])."""
-        span, index = self.span(node), self.temporary("size_t")
-        element = Index(place, index)
-        if self.file.index.has(cls, cls.constructor):
-            at = Span(span.path, span.start, span.start)
-            site = self.site(node)
-            site.blocked = site.blocked or "a vector makes its elements"
-            made: ir.Block = (ir.Call(f"{cls.name}::{cls.constructor}", (), span, at, span.end, site, (), element),)
-        else:
-            made = self.collect(lambda: self.start_null(span, element, cls))
-        bounds = (Field(place, ir.SIZE),)
-        self.emit(ir.Loop(made, self.within(span), index=index, range="0:{}", bounds=bounds))
-
-    def _of_optional(self, node: Node, name: str, place: Var, arguments: Node | None) -> Expr:
-        """A method of a local optional object ([optional.assign], [optional.observe])."""
-        if name == "value":  # which may throw
-            self.emit(ir.HostAccess((Deref(place),), (), self.span(node), throws=True))
-            return Deref(place)
-        if name == "has_value":
-            return opaque(place)
-        listed = arguments is not None and any(one.type == "initializer_list" for one in arguments.children)
-        values, spans = self.arguments(arguments)
-        self.emptied(node, place)
-        if name != "emplace":
-            return Opaque(())
-        return self.make_optional(node, place, values, spans, listed)
-
-    def make_optional(
-        self, node: Node, place: Var, values: tuple[Expr, ...], spans: tuple[Span, ...], listed: bool = False
-    ) -> Expr:
-        """A local optional object that holds nothing makes what it holds, of these values ([optional.assign])."""
-        held = self.optional[place.name]
-        if listed or any(map(self._may_be_object, values)):
-            self.file.handed_on.add((held.type.start_byte, held.type.end_byte))
-            return self.unknown("an object that an optional is given", node, (place, held.place, *values))
-        self.initialize(node, held.place, held.cls.name, values, spans)
-        self.emit(ir.Assign(place, Addr(held.place), self.span(node)))
-        return Opaque(())
+        self.copied_inside(node, kind, values)
+        if any(is_pointer(self.type_of(value)) for value in values):
+            return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
+        if name not in _ITERATORS:
+            return opaque(receiver, *values)
+        place = Index(receiver, Opaque(()))  # through an iterator, the elements are stored in too
+        return opaque(receiver, place, Addr(place), *values)
 
     def emptied(self, node: Node, place: Var) -> Expr:
-        """A local optional object ends what it holds."""
-        held, span = self.optional[place.name], self.span(node)
-        at = Span(span.path, span.end - 1, span.end - 1)
-        emptied = ir.Assign(place, NULL, at)
-        if self.file.index.has(held.cls, held.cls.destructor):
-            site = Site(at, "", "", ";", blocked="an optional ends what it holds")
-            call = ir.Call(f"{held.cls.name}::{held.cls.destructor}", (), at, at, at.end, site, (), held.place)
-            self.emit(ir.If(ir.Test("held", place, "it holds something"), (emptied, call), (), at))
-        else:
-            self.emit(emptied)
-        self.emit(ir.HostAccess((), (held.place,), span))  # its memory is there for the next object
-        return Opaque(())
-
-    def _may_be_object(self, value: Expr) -> bool:
-        """Whether a value may be an object of a class, rather than a number or a pointer."""
-        kind = self.type_of(value).removeprefix("const ").rstrip(" &")
-        return not (is_number(kind) or is_pointer(kind) or kind in ir.HANDLES or isinstance(value, Const | Addr))
+        return held_objects.emptied(self, node, place)
 
     def _makes_elements(self, node: Node, receiver: Expr, kind: str, values: tuple[Expr, ...]) -> None:
         """A container makes an element of what it is given, by reference: a constructor of the program runs, and may
         keep the address of that; so does `std::reference_wrapper` ([container.requirements], [refwrap.const]).
         """
-        places = [value for value in values if isinstance(value, _PLACES)]
+        places = [value for value in values if isinstance(value, PLACES)]
         many = _STD_CONTAINER.match(kind) or pointee(kind)
         element = Index(receiver, Opaque(())) if many else receiver
         if KEEPS_REFERENCES.search(kind) and places:
@@ -1189,7 +966,7 @@ class Calls(Initializers):
         back = ir.Choice((place, opaque(receiver, *values)))
         if values:
             self.emit(ir.Assign(place, ir.Choice((place, opaque(*values))), span))
-        if isinstance(expected, _PLACES):
+        if isinstance(expected, PLACES):
             self.touch(node, expected, write=True)
             self.emit(ir.Assign(expected, ir.Choice((expected, back)), span))
             return Opaque(())

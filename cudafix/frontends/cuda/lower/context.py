@@ -20,6 +20,7 @@ from cudafix.frontends.cuda.sema import sites
 from cudafix.frontends.cuda.sema.declarations import Class, Declarations
 from cudafix.frontends.cuda.sema.names import DEBUG_ONLY
 from cudafix.frontends.cuda.sema.type_texts import element_type
+from cudafix.ir.names import WORD_IN_BYTES
 
 _LANGUAGE = Language(language())
 
@@ -50,7 +51,6 @@ class Bound:
     reports: bool = False  # the macro only looks at a status, and its branches are for failures
 
 
-_WORD = re.compile(rb"[A-Za-z_]\w*")
 _DEFINES = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+\w+\(([^)]*)\)((?:[^\\\n]|\\.)*)", re.MULTILINE | re.DOTALL)
 # the head of a function, with a body or at the end
 _DEFINED_FUNCTION = re.compile(
@@ -172,7 +172,7 @@ class File:
         """The words that macros get, if one of these defines a function of such a name."""
         if not any(name in params for name, params in self._defining):
             return set()
-        return {word.decode() for listed in _GIVEN.findall(self.original) for word in _WORD.findall(listed)}
+        return {word.decode() for listed in _GIVEN.findall(self.original) for word in WORD_IN_BYTES.findall(listed)}
 
 
 def _blank_strings(found: re.Match[bytes]) -> bytes:

@@ -5,15 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
 
 from tree_sitter import Node
 
 from cudafix import ir, models
 from cudafix.frontends.cuda.lower import assembly
 from cudafix.frontends.cuda.lower.context import Bound, File, Scope, Source
+from cudafix.frontends.cuda.lower.syntax import (
+    cast_argument,
+    cast_type,
+    counts,
+    first_named,
+    is_constant_around,
+)
 from cudafix.frontends.cuda.lower.terms import (
     FIRST,
     NOTHING,
+    PLACES,
     deref,
     flipped,
     index_of,
@@ -21,6 +31,7 @@ from cudafix.frontends.cuda.lower.terms import (
     matters,
     opaque,
     root_of,
+    single_values,
     started,
 )
 from cudafix.frontends.cuda.preprocess.expansion import stands_for_another
@@ -28,7 +39,7 @@ from cudafix.frontends.cuda.preprocess.macros import Macro
 from cudafix.frontends.cuda.sema import sites
 from cudafix.frontends.cuda.sema.declarations import Class
 from cudafix.frontends.cuda.sema.lookup import Use
-from cudafix.frontends.cuda.sema.names import CASTS, NULLS, PASSES, PURE, STANDARD_STREAMS
+from cudafix.frontends.cuda.sema.names import NULLS, PASSES
 from cudafix.frontends.cuda.sema.owners import Optional
 from cudafix.frontends.cuda.sema.second_names import is_memory_of_a_template
 from cudafix.frontends.cuda.sema.type_texts import is_pointer, plain_name, pointee
@@ -50,14 +61,13 @@ from cudafix.ir import (
     Stmt,
     Var,
 )
+from cudafix.ir.names import WORD
 from cudafix.models.constants import is_library_constant, is_variable_of_a_library
 from cudafix.models.number_types import is_address_number, is_floating, is_number
 
 _LONGEST_TEXT = 400
 MAX_DEPTH = 200
 MAX_ARROWS = 8  # `operator->`s that `->` goes through
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_CALLED = re.compile(r"([A-Za-z_][\w:]*)\s*\(")
 # words in the body of a macro that are no names: keywords of expressions and types
 _NO_NAMES = frozenset(
     "alignof bool char const const_cast decltype delete double dynamic_cast else false float for if int long new "
@@ -100,30 +110,20 @@ _COPYING = re.compile(
 # Objects that keep references: to use one is to use what it refers to.
 KEEPS_REFERENCES = re.compile(r"(?:std::)?(?:reference_wrapper|atomic_ref)\b|&\s*[,>]")
 ATOMIC_REF = re.compile(r"(?:const )?(?:(?:cuda::)?std::|cuda::)?atomic_ref\b")
-_BY_TRUTH = frozenset(("|=", "+=", "-="))
-"""Assignments that change nothing where the right side is `false`, which is 0 (C++17, 7.6 [conv.prom] 6)."""
-_TEST_OF_STATUS = re.compile(r"[^|?]*[!=]=\s*(?:cuda|CUDA_|\w+_STATUS_)S(?:uccess|UCCESS)", re.DOTALL)
-_CALL_OF_THE_RUNTIME = re.compile(r"cuda[A-Z]\w*\s*\([^()]*\)\Z")  # `0`, which is success, or more
 _INSIDE = re.compile(r"[<,]\s*(?:const\s+)?")  # where a template argument begins
 _ON_THE_DEVICE = re.compile(r"(?:thrust::)?device_(?:vector|ptr)\b")
 _VECTOR = re.compile(r"thrust::(?:device|host|universal)_vector\s*<\s*([^<>,]*?)\s*(?:,.*)?>")
 _CONTAINER = re.compile(r"(?:std::)?(?:vector|array)\s*<")
 _TEXT = re.compile(r"(?:std::)?(?:w|u8|u16|u32)?string(?:_view)?")
-# Views: what one is used for while it is a temporary object, happens in the statement that makes it.
 # what has objects of its template arguments in itself, and makes them of what it is given
 MAKES = re.compile(
     r"(?:(?:cuda::)?std::|thrust::)?(?:host_vector|vector|deque|(?:forward_)?list|array|(?:unordered_)?(?:multi)?(?:map|set)"
     r"|pair|tuple|optional|variant|queue|stack|priority_queue)\s*<"
 )
-_REFERENCE_TO_ARRAY = re.compile(r"\(\s*&\s*(\w+)\s*\)")
 OPTIONAL = re.compile(r"(?:std::)?optional\s*<")  # what it holds is no part of it by a name
 SHOUT = re.compile(r"[A-Z][A-Z0-9_]+")
-# Iterators over elements in a row: stepping one is adding to an address ([iterator.concept.contiguous]). Others look at
-# what they were made of for what comes next ([re.regiter.incr], [istream.iterator.ops], [list.overview]).
-_STEPS_ALONE = re.compile(r"(?:const )?(?:std::)?(?:vector|array|span|(?:basic_)?string(?:_view)?)\b.*::\w*iterator\b")
 _COMPARES = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>"))
 _TEXT_VIEW = re.compile(r"\b\w*string_view\b")
-_VIEWS = re.compile(r"(?:std::)?(?:ranges::)?views::")
 _VIEW = re.compile(r"(?:std::)?(?:span|mdspan|(?:ranges::)?subrange|(?:views::|ranges::views::)counted)\b")
 
 _TO_BYTES = re.compile(r"(?:const )?(?:(?:un)?signed )?(?:char|u?int8_t|(?:std::)?byte|uchar) \*")
@@ -139,6 +139,8 @@ _IN_A_ROW = re.compile(r"(?:std::)?vector\s*<")
 
 class Expressions:
     """Lowers the expressions of one function. Statements collect in `out`, plain accesses in `reads` and `writes`."""
+
+    readers: ClassVar[Mapping[str, Reader]]  # by the kind of a node, what evaluates one
 
     def __init__(self, file: File, source: Source, name: str, cls: str | None, namespace: str, text: bytes) -> None:
         self.file = file
@@ -209,7 +211,7 @@ class Expressions:
     def as_pasted(self, text: str) -> str:
         """A text with the names that `##` makes."""
         names = self.source.pasted
-        return _WORD.sub(lambda word: names.get(word[0], word[0]), text) if names else text
+        return WORD.sub(lambda word: names.get(word[0], word[0]), text) if names else text
 
     def within(self, span: Span) -> Span:
         """The statement around a place, which something may be put in front of; the place itself outside of one."""
@@ -234,9 +236,9 @@ class Expressions:
         """Normalized text: macro arguments put in, white space only between words."""
         text = self.raw(node)
         if self.file.redefined:
-            text = _WORD.sub(lambda found: self._as_redefined(found.group(), node), text)
+            text = WORD.sub(lambda found: self._as_redefined(found.group(), node), text)
         if self.bindings:
-            text = _WORD.sub(self._argument_text, text)
+            text = WORD.sub(self._argument_text, text)
         return _TIGHT.sub("", _SPACE.sub(" ", text)).strip()
 
     def _as_redefined(self, word: str, node: Node) -> str:
@@ -381,7 +383,7 @@ class Expressions:
             text = texts.pop()
             if "<<<" in text:
                 names.add(ir.LAUNCHES)
-            fresh = set(_WORD.findall(text)) - names
+            fresh = set(WORD.findall(text)) - names
             names |= fresh
             for before, name in _CALLED.findall(text):
                 called["." * before.startswith((".", "->")) + "".join(re.findall(r"\w+|::", before)) + name] = None
@@ -399,7 +401,7 @@ class Expressions:
     def _is_macro(self, name: str) -> bool:
         """Whether a name is always that of a macro: in its own body it is that of something else."""
         macro = self.file.macros.get(name)
-        return macro is not None and name not in _WORD.findall(macro.body.decode("utf-8", "replace"))
+        return macro is not None and name not in WORD.findall(macro.body.decode("utf-8", "replace"))
 
     def unread(self, why: str, node: Node, parts: tuple[Expr, ...] = ()) -> Expr:
         """Unknown code of which not even the text is there: it may call any operator or method of the program."""
@@ -555,6 +557,16 @@ class Expressions:
                 return scope.brought[name]
         return self.file.index.variables(name, self.here)
 
+    def resolve_variable(self, name: str, node: Node) -> Expr | None:
+        """A member or global variable of that name, which a call goes through; not a macro or function."""
+        if (found := self.brought(name)) is not None:
+            return found
+        if self.cls is not None:
+            for cls in self.file.index.lineage(self.cls):
+                if name in cls.fields:
+                    return Field(Deref(Var("this")), name)
+        return self._global(name)
+
     @property
     def here(self) -> Use:
         """The place of a name, for lookup. A member of a namespace or class may be defined outside of it (C++17, 6.4.1
@@ -623,8 +635,8 @@ class Expressions:
         does more than compute.
         """
         body = macro.body.decode("utf-8", "replace")
-        words = set(_WORD.findall(body))
-        if macro.kind == "operates" and set(_CALLED.findall(body)) - PURE - self.file.macros.keys():
+        words = set(WORD.findall(body))
+        if macro.kind == "operates" and _CALLED.search(body) is not None:
             return True
         if any(self.local(word) is not None or self._global(word) is not None for word in words):
             return True
@@ -683,7 +695,7 @@ class Expressions:
     def may_move(self, node: Node, place: Expr) -> None:
         """Somebody gets an object to take what it holds: of its containers it is not known what they have left."""
         kind = self.type_of(place)
-        if isinstance(place, (Var, Field, Index, Deref)) and not (is_number(kind) or is_pointer(kind)):
+        if isinstance(place, PLACES) and not (is_number(kind) or is_pointer(kind)):
             if kind not in ir.HANDLES:
                 self.emit(ir.Assign(Field(place, ir.SIZE), NOTHING, self.span(node)))
 
@@ -711,9 +723,9 @@ class Expressions:
         try:
             if self.depth > MAX_DEPTH:
                 return self.unknown("nested too deeply", node)
-            method = _VALUES.get(node.type)
+            method = self.readers.get(node.type)
             if method is None:
-                return self._other(node)
+                return self.other(node)
             result = method(self, node, target, used)
             if used and is_temporary(result) and node.type not in _PASS_ON:
                 self.converts(node, result)
@@ -751,8 +763,8 @@ class Expressions:
                 return self.qualified(node)
             if kind == "template_function":
                 return self.template_name(node)
-            if kind == "call_expression" and (cast := self.cast_argument(node)) is not None:
-                return self.ended(node, self.cast_type(node), self.lvalue(cast))
+            if kind == "call_expression" and (cast := cast_argument(self.raw, node)) is not None:
+                return self.ended(node, cast_type(self.raw, node), self.lvalue(cast))
             if kind == "this":
                 return Var("this")
             return self.value(node)
@@ -820,22 +832,7 @@ class Expressions:
             return False
         if index.is_enumerator(name) or index.is_constant_around(name):
             return False
-        return not (is_library_constant(name) or _is_api_constant(name) or self.is_constant_around(node, name))
-
-    def is_constant_around(self, node: Node, name: str) -> bool:
-        """Whether a template around a name has a parameter, or a block around it an enumerator, that is called so."""
-        word = re.compile(rf"\b{name}\b")
-        at: Node | None = node
-        while at is not None:
-            parameters = at.child_by_field_name("parameters") if at.type == "template_declaration" else None
-            if parameters is not None and word.search(self.raw(parameters)):
-                return True
-            if at.type == "compound_statement":
-                for listed in re.findall(r"\benum\b[^;{}()]*\{([^{}]*)\}", self.raw(at)):
-                    if word.search(listed):
-                        return True
-            at = at.parent
-        return False
+        return not (is_library_constant(name) or _is_api_constant(name) or is_constant_around(self.raw, node, name))
 
     def _literal(self, node: Node, target: Expr | None, used: bool) -> Expr:
         suffix = node.named_children[-1] if node.type == "user_defined_literal" else None
@@ -920,40 +917,6 @@ class Expressions:
         """Where the value of a cast goes: not what is cast, if the type of that place is that of the cast."""
         kind = self.type_of(target) if target is not None else ""
         return target if kind and not kind.startswith("auto") else None
-
-    def _is_test_of_status(self, node: Node) -> bool:
-        """Whether an expression is a comparison of the status of a call with success."""
-        while node.type == "parenthesized_expression" and node.named_child_count == 1:
-            node = node.named_children[0]
-        return node.type == "binary_expression" and _TEST_OF_STATUS.fullmatch(self.raw(node)) is not None
-
-    def _keeps_truth(self, place: Expr, left: Node, right: Node, node: Node) -> bool:
-        """`flag = flag && …`, or `||`, with a test of a status: it stores a constant, or nothing new."""
-        while right.type == "parenthesized_expression" and right.named_child_count == 1:
-            right = right.named_children[0]
-        sign = right.child_by_field_name("operator") if right.type == "binary_expression" else None
-        if sign is None or sign.type not in ("&&", "||") or self.is_overloaded(sign.type):
-            return False
-        one, two = right.child_by_field_name("left"), right.child_by_field_name("right")
-        if one is None or two is None:
-            return False
-        first = self.raw(one) == self.raw(left)
-        other = two if first else one
-        if not self._is_test_of_status(other) or not (first or self.raw(two) == self.raw(left)):
-            return False
-        both = sign.type == "&&"
-        changed: Block = (ir.Assign(place, Const("false" if both else "true"), self.span(node)),)
-        then: Block = () if both else changed
-        otherwise: Block = changed if both else ()
-        if not first:
-            self.branch_on(other, then, otherwise, node)
-            return True
-        test, kept = self.test(one), self.blocked
-        self.blocked = f"in the second operand of `{sign.type}`"
-        block = self.collect(lambda: self.branch_on(other, then, otherwise, node))
-        self.blocked = kept
-        self.emit(ir.If(test, block if both else (), () if both else block, self.span(node)))
-        return True
 
     def _subscript(self, node: Node) -> Expr:
         argument, indices = node.child_by_field_name("argument"), node.child_by_field_name("indices")
@@ -1127,45 +1090,7 @@ class Expressions:
             return Offset(base)
         return Addr(Index(base, index))
 
-    def _binary(self, node: Node, target: Expr | None, used: bool) -> Expr:
-        left_node, right_node = node.child_by_field_name("left"), node.child_by_field_name("right")
-        operator_node = node.child_by_field_name("operator")
-        if left_node is None or right_node is None or operator_node is None:
-            return self._other(node)
-        operator = operator_node.type
-        if operator == "*" and left_node.type == "new_expression":  # `new T *(x)` reads as `(new T) * (x)`
-            return self.new_pointer(left_node, right_node, target)
-        if operator in ("&&", "||"):
-            return self._short_circuit(node, left_node, right_node, operator)
-        if operator in ("<<", ">>"):
-            chain = self._stream_chain(node, operator)
-            if chain is not None:
-                return chain
-        left = self.value(left_node)
-        if operator == "<<" and self._is_macro_of_a_log(left_node):
-            right = self.perhaps(node, "it is logged", lambda: self.value(right_node))
-        else:
-            right = self.value(right_node)
-        if operator == "|" and _VIEWS.match(self.raw(right_node)) and not self.holds_numbers(self.type_of(left)):
-            return self.unknown("a view of a range", node, (left, right))
-        if (result := self.overloaded(node, operator, (left, right))) is not None:
-            return result
-        kind, other = self.type_of(left), self.type_of(right)
-        if operator == ">>" and not is_number(kind) and isinstance(right, (Var, Field, Index, Deref)):
-            self.store(right, opaque(left, right), node)  # a stream may have been extracted from
-        self._look_through(node, operator, left, right)
-        self.copied(node, kind, (right,))
-        self.copied(node, other, (left,))
-        if operator in ("+", "-"):
-            if is_pointer(other) and operator == "+" and not is_pointer(kind):
-                return self.moved(right, left)
-            if is_pointer(kind) and not (operator == "-" and is_pointer(other)):
-                return self.moved(left, right) if operator == "+" else self.moved(left, opaque(right))
-            if isinstance(left, Offset) or (isinstance(left, (Var, Field, Index, Deref)) and not kind and not other):
-                return left if isinstance(left, Offset) else Offset(left)
-        return opaque(left, right)
-
-    def _look_through(self, node: Node, operator: str, left: Expr, right: Expr) -> None:
+    def look_through(self, node: Node, operator: str, left: Expr, right: Expr) -> None:
         """A view is compared by what it views (C++20, [string.view.comparison]); what is compared with neither a number
         nor a pointer may be one where its type is deduced.
         """
@@ -1178,228 +1103,9 @@ class Expressions:
             ):
                 self.touch(node, Deref(place))
 
-    def _is_macro_of_a_log(self, node: Node) -> bool:
-        """Whether `VLOG(2) << …` begins with a macro that is not in the tree: it may leave out what follows."""
-        while node.type == "binary_expression" and (left := node.child_by_field_name("left")) is not None:
-            node = left
-        name = self._callee_text(node) if node.type == "call_expression" else self.raw(node)
-        return SHOUT.fullmatch(name) is not None and name not in self.file.macros and name not in self.file.hosts
-
-    def _short_circuit(self, node: Node, left_node: Node, right_node: Node, operator: str) -> Expr:
-        if self.is_overloaded(operator):
-            return self._both(node, left_node, right_node, operator)
-        test = self.test(left_node)
-        right: list[Expr] = []
-        kept = self.blocked
-        self.blocked = f"in the second operand of `{operator}`"
-        block = self.collect(lambda: right.append(self.value(right_node)))
-        self.blocked = kept
-        if matters(block):
-            branches: tuple[Block, Block] = (block, ()) if operator == "&&" else ((), block)
-            self.emit(ir.If(test, *branches, self.span(node)))
-        else:
-            self.merge(block)
-        parts = (test.place,) if test.place is not None else ()
-        return opaque(*parts, *right)
-
-    def _both(self, node: Node, left_node: Node, right_node: Node, operator: str) -> Expr:
-        """`a && b` where a class has an operator of that name: the right operand may be evaluated in any case."""
-        left, right = self.value(left_node), list[Expr]()
-        block = self.collect(lambda: right.append(self.value(right_node)))
-        self.emit(ir.If(ir.Test("other", None, self.condition_text(node)), block, (), self.span(node)))
-        given = self.overloaded(node, operator, (left, *right))
-        return given if given is not None else opaque(left, *right)
-
-    def _stream_chain(self, node: Node, operator: str) -> Expr | None:
-        """`std::cout << a << b` is one call of `std::cout`; on another stream object a call of its `operator<<`."""
-        operands: list[Node] = []
-        current = node
-        while current.type == "binary_expression":
-            inner, right = current.child_by_field_name("left"), current.child_by_field_name("right")
-            sign = current.child_by_field_name("operator")
-            if inner is None or right is None or sign is None or sign.type != operator:
-                break
-            operands.append(right)
-            current = inner
-        head = self.raw(current)
-        if head in STANDARD_STREAMS:
-            callee, receiver = ("std::" + head.removeprefix("std::")), None
-        elif current.type in ("identifier", "field_expression", "pointer_expression", "parenthesized_expression"):
-            if current.type == "identifier" and head in self.bindings:
-                return None
-            place = self.lvalue(current)
-            kind = self.type_of(place)
-            if "stream" not in kind.lower() or kind.startswith("cuda"):
-                return None
-            callee, receiver = f"operator{operator}", place
-        else:
-            return None
-        arguments = tuple(self.value(operand) for operand in reversed(operands))
-        for argument in arguments:
-            self.overloaded(node, operator, (Opaque(()), argument))
-        if operator == ">>":  # into a text, or into a variable
-            arguments = tuple(
-                Addr(a) if isinstance(a, (Var, Field, Index, Deref)) and not is_pointer(self.type_of(a)) else a
-                for a in arguments
-            )
-        self.emit(
-            ir.Call(
-                callee,
-                arguments,
-                self.span(node),
-                self.span(current),
-                self.span(node).end,
-                self.site(node),
-                tuple(self.span(operand) for operand in reversed(operands)),
-                receiver,
-            )
-        )
-        return Opaque(())
-
-    def _unary(self, node: Node, target: Expr | None, used: bool) -> Expr:
-        argument = node.child_by_field_name("argument")
-        if argument is None:
-            return self._other(node)
-        value = self.value(argument)
-        sign = node.children[0].type
-        if isinstance(value, Const) and sign == "-":
-            return Const("-" + value.text)
-        given = self.overloaded(node, sign, (value,))
-        return given if given is not None else opaque(value)
-
-    def _update(self, node: Node, target: Expr | None, used: bool) -> Expr:
-        argument = node.child_by_field_name("argument")
-        if argument is None:
-            return Opaque(())
-        place = self.lvalue(argument)
-        postfix = node.children[0] == argument
-        symbol = node.children[-1 if postfix else 0].type
-        given = self.overloaded(node, symbol, (place, Const("0")) if postfix else (place,))
-        if given is not None:
-            return given
-        self.touch(argument, place)
-        self.touch(argument, place, write=True)
-        kind = self.type_of(place)
-        if kind and not (is_pointer(kind) or is_number(kind) or _STEPS_ALONE.match(kind)):
-            self.touch(argument, Deref(place))
-        self.store(place, Offset(place) if is_pointer(kind) else opaque(place), node)
-        self.through_reference(place, node)
-        return place
-
     def listed_values(self, node: Node) -> tuple[Expr, ...]:
         self._list(node, None, True)
         return self.listed[node.id]
-
-    def pointer_to_function(self, node: Node) -> Var | None:
-        """The variable that `void (*f)(T)` declares, which reads as a call of what `void(*f)` returns."""
-        inner = node.child_by_field_name("function") if node.type == "call_expression" else None
-        name = inner.child_by_field_name("function") if inner is not None and inner.type == "call_expression" else None
-        given = inner.child_by_field_name("arguments") if inner is not None else None
-        place = given.named_children[0] if given is not None and given.named_child_count == 1 else None
-        if name is None or place is None or place.type != "pointer_expression":
-            return None
-        params = node.child_by_field_name("arguments")
-        taken = [self.raw(child) for child in params.named_children] if params is not None else []
-        index = self.file.index
-        typed = all(index.names_type(one) or index.class_of(one) is not None or is_number(one) for one in taken)
-        of_type = name.type == "primitive_type" or index.is_type(self.raw(name)) or index.names_type(self.raw(name))
-        declared = place.child_by_field_name("argument")
-        array = declared is not None and declared.type == "subscript_expression"
-        if array and declared is not None:
-            declared = declared.child_by_field_name("argument")
-        if not of_type or not (typed or name.type == "primitive_type") or declared is None:
-            return None
-        if declared.type != "identifier":
-            return None
-        return self.declare(self.raw(declared), f"{self.raw(name)} *" + "[]" * array, declared)
-
-    def _declares(self, left: Node) -> bool:
-        """`float (&row)[4] = …` reads like an assignment to an element of what `float(&row)` returns."""
-        called = left.child_by_field_name("argument")
-        function = called.child_by_field_name("function") if called is not None else None
-        return function is not None and (
-            function.type == "primitive_type" or self.file.index.is_type(self.raw(function))
-        )
-
-    def _assignment(self, node: Node, target: Expr | None, used: bool) -> Expr:
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        operator = node.child_by_field_name("operator")
-        if left is None or right is None:
-            return self._other(node)
-        owner = self.local(self.raw(left)) if left.type == "identifier" else None
-        if isinstance(owner, Var) and owner.name in self.optional:  # it is assigned nothing but `std::nullopt`
-            return self.emptied(node, owner)
-        if left.type == "subscript_expression" and self._declares(left):
-            place = self.lvalue(right)
-            name = _REFERENCE_TO_ARRAY.search(self.raw(left))
-            if name is not None:
-                self.emit(ir.Assign(self.declare(name[1], "auto *", left), self.address(place), self.span(node)))
-            return self.unknown("a reference to an array", node, (place,))
-        if (pointer := self.pointer_to_function(left)) is not None:
-            if right.type != "initializer_list":
-                self.assign(pointer, right, node)
-                return pointer
-            for value in self.listed_values(right):
-                self.emit(ir.Assign(Index(pointer, Opaque(())), value, self.span(node)))
-            return pointer
-        if operator is not None and operator.type != "=":
-            place = self.lvalue(left)
-            kind = self.type_of(place)
-            by_truth = operator.type in _BY_TRUTH or (operator.type == "&=" and kind == "bool")
-            summed = operator.type in ("|=", "+=") and _CALL_OF_THE_RUNTIME.match(self.raw(right)) is not None
-            if is_number(kind) and ((by_truth and self._is_test_of_status(right)) or summed):
-                self.touch(left, place)
-                self.touch(left, place, write=True)
-                value = opaque(place)
-                if kind == "bool" and operator.type != "-=":  # true + true is true in a `bool` (7.8 [conv.integral] 2)
-                    value = Const("false" if operator.type == "&=" else "true")
-                changed = (ir.Assign(place, value, self.span(node), operator.type in _BY_TRUTH),)
-                where_true, where_false = ((), changed) if operator.type == "&=" else (changed, ())
-                self.branch_on(right, where_true, where_false, node)
-                return place
-            value = self.value(right)
-            self.touch(left, place)
-            self.touch(left, place, write=True)
-            self.copied(node, kind, (value,))
-            moved = operator.type in ("+=", "-=") and (is_pointer(kind) or not kind)
-            if self.overloaded(node, operator.type, (place, value)) is None:
-                self.store(place, Offset(place) if moved else opaque(place, value), node)
-            return place
-        place = self.lvalue(left)
-        if KEEPS_REFERENCES.search(self.type_of(root_of(place))):  # it goes to what these are
-            value = self.value(right)
-            self.touch(left, place, write=True)
-            self.store(Deref(place), ir.Choice((Deref(place), opaque(value))), node)
-            self.store(place, opaque(place, value), node)
-            return place
-        if isinstance(place, Var) and self.is_on_the_device(self.type_of(place)):  # one vector into another
-            value = self.value(right)
-            self.copied_element(node, Index(place, Opaque(())))
-            self.copied_element(node, Index(value, Opaque(())))
-            self.store(place, opaque(place, value), node)
-            self.lead_to_elements(place, node)
-            return place
-        cls = self.file.index.class_of(self.type_of(place)) if not is_pointer(self.type_of(place)) else None
-        if self._is_cast(left):
-            self.unwritten.add("")  # it may be another class that is assigned
-        if cls is not None and self.assigned(node, place, cls, right):
-            self.through_reference(place, node)
-            return place
-        kind = self.type_of(place)
-        if is_number(kind) and isinstance(place, Var) and self._keeps_truth(place, left, right, node):
-            return place
-        value = self.assign(place, right, node, left)
-        if cls is not None:
-            if right.type == "initializer_list":
-                made = self.made_of_braces(right, cls.name, value)
-            else:
-                made = self.made_of(right, cls.name, value, place if value == place else None)
-            if made is not value and made != place:
-                self.store(place, made, node)
-        self.leaves_unwritten(kind, value if right.type != "initializer_list" else Var(""))
-        if not is_floating(self.written_type(right)):  # a floating number leads nowhere, whatever it was made of
-            self.through_reference(place, node)
-        return place
 
     def through_reference(self, place: Expr, node: Node) -> None:
         """What a call returned was assigned: it was a reference, to what is not known."""
@@ -1415,7 +1121,7 @@ class Expressions:
         for one in given:
             kind = self.type_of(one)
             if (
-                isinstance(one, (Var, Field, Index, Deref))
+                isinstance(one, PLACES)
                 and "*" not in kind
                 and KEEPS_REFERENCES.search(kind) is None
                 and self.file.index.class_of(kind) is None
@@ -1467,29 +1173,6 @@ class Expressions:
         self.store(place, value, node)
         return value
 
-    def _counts(self, node: Node) -> bool:
-        """Whether an assignment steps a number by one that is written, or sets bits of it."""
-        if node.type != "assignment_expression":
-            return node.type == "update_expression"
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        operator = node.child_by_field_name("operator")
-        if left is None or right is None or operator is None:
-            return False
-        if operator.type == "=" and right.type == "binary_expression":
-            parts = right.child_by_field_name("left"), right.child_by_field_name("right")
-            operator = right.child_by_field_name("operator")
-            if operator is None or self.raw(left) not in (self.raw(one) for one in parts if one is not None):
-                return False
-            if operator.type == "-" and (parts[0] is None or self.raw(parts[0]) != self.raw(left)):
-                return False
-            right = next((one for one in parts if one is not None and self.raw(one) != self.raw(left)), None)
-        return (
-            right is not None
-            and operator is not None
-            and operator.type.removesuffix("=") in ("+", "-", "|")
-            and right.type == "number_literal"
-        )
-
     def store(self, place: Expr, value: Expr, node: Node) -> None:
         """An assignment, unless the target is a plain number that nobody can index or branch with."""
         self.bump(place)
@@ -1520,7 +1203,7 @@ class Expressions:
             and not self.is_address(value)
         ):
             return
-        self.emit(ir.Assign(place, value, self.span(node), self._counts(node)))
+        self.emit(ir.Assign(place, value, self.span(node), counts(self.raw, node)))
         if isinstance(place, Field) and not self.may_lead(value):  # a number in another member of a union
             for other in self.overlaid(place):
                 self.emit(ir.Assign(other, value, self.span(node)))
@@ -1613,48 +1296,6 @@ class Expressions:
             self.versions[name] = self.versions.get(name, 0) + 1
             self.bumped.add(name)
 
-    def _conditional(self, node: Node, target: Expr | None, used: bool) -> Expr:
-        condition, then, other = (node.child_by_field_name(f) for f in ("condition", "consequence", "alternative"))
-        if condition is None or other is None:
-            return self._other(node)
-        test = self.test(condition)
-        values: list[Expr] = []
-        kept = self.blocked
-        self.blocked = "in one arm of `?:`"
-
-        def arm(child: Node) -> Callable[[], None]:
-            return lambda: values.append(self.value(child, None, used))
-
-        first = self.collect(arm(then)) if then is not None else ()
-        second = self.collect(arm(other))
-        self.blocked = kept
-        if len(values) == 1:
-            values.insert(0, Opaque(()))
-        if not matters(first) and not matters(second):
-            self.merge(first)
-            self.merge(second)
-            return values[0] if values[0] == values[1] else ir.Choice((values[0], values[1]))
-        if not used:
-            self.emit(ir.If(test, first, second, self.span(node)))
-            return Opaque(())
-        result = target if isinstance(target, Var) else self.temporary()
-        span = self.span(node)
-        for value in values if any(map(is_temporary, values)) else ():
-            self.keeps_copy(node, value)  # both become objects of their own
-        self.emit(
-            ir.If(
-                test, (*first, ir.Assign(result, values[0], span)), (*second, ir.Assign(result, values[1], span)), span
-            )
-        )
-        return result
-
-    def _comma(self, node: Node, target: Expr | None, used: bool) -> Expr:
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        first = self.value(left, None, self.is_overloaded(",")) if left is not None else Opaque(())
-        last = self.value(right, target, used) if right is not None else Opaque(())
-        given = self.overloaded(node, ",", (first, last))
-        return given if given is not None else last
-
     def _measure(self, node: Node, target: Expr | None, used: bool) -> Expr:
         self.sizes(node.child_by_field_name("type"))
         return NOTHING
@@ -1708,7 +1349,7 @@ class Expressions:
         """
         values: list[Expr] = []
         kept, self.blocked = self.blocked, self.blocked or "repeated for each element of a pack"
-        block = self.collect(lambda: values.append(self._other(node)))
+        block = self.collect(lambda: values.append(self.other(node)))
         self.blocked = kept
         if not matters(block):
             self.merge(block)
@@ -1716,7 +1357,7 @@ class Expressions:
         self.emit(ir.Loop(block, self.span(node)))
         return opaque(*values)
 
-    def _other(self, node: Node) -> Expr:
+    def other(self, node: Node) -> Expr:
         if node.type == "ERROR":
             return self.unread(ir.NOT_PARSED, node)
         if node.type in ("co_await_expression", "co_yield_statement"):
@@ -1771,22 +1412,20 @@ class Expressions:
         text = self.normal(node)
         if "(" in text and _CALL.search(text) is not None:
             return f"{text}@{self.span(node).start}"
-        marks = [
-            f"{word}#{self.versions[word]}" for word in sorted(set(_WORD.findall(text))) if self.versions.get(word)
-        ]
+        marks = [f"{word}#{self.versions[word]}" for word in sorted(set(WORD.findall(text))) if self.versions.get(word)]
         return " ".join([text, *marks])
 
     def marked(self, text: str, words: frozenset[str]) -> str:
         """A range with a mark for each of its variables that was assigned again."""
         return text + "".join(f"#{self.versions[word]}" for word in sorted(words) if self.versions.get(word))
 
-    def _callee_text(self, node: Node) -> str:
+    def callee_text(self, node: Node) -> str:
         function = node.child_by_field_name("function")
         return self.raw(sites.of_the_global_scope(function)) if function is not None else ""
 
     def _passes(self, node: Node) -> bool:
         """Whether the value of a call is that of its first argument."""
-        name = self._callee_text(node)
+        name = self.callee_text(node)
         return name in PASSES and not self.file.is_own(name)
 
     def _plain_test(self, node: Node, text: str, negated: Node | None) -> ir.Test:
@@ -1799,11 +1438,11 @@ class Expressions:
                     if negated is not None:
                         self.overloaded(negated, "!", (given,))
                     return ir.Test("other", None, text)
-                self._look_through(node, operator.type, first, second)
+                self.look_through(node, operator.type, first, second)
                 if isinstance(first, (Const, Opaque)) and not isinstance(second, Const):
                     first, second = second, first
                 same = operator.type == "=="
-                if isinstance(second, Const) and isinstance(first, (Var, Field, Index, Deref)):
+                if isinstance(second, Const) and isinstance(first, PLACES):
                     kind = self.type_of(first)
                     if sites.SUCCESS.fullmatch(second.text) or (
                         second.text == "0" and sites.STATUS_TYPE.fullmatch(kind)
@@ -1815,13 +1454,44 @@ class Expressions:
         value = self.value(node)
         if negated is not None:
             self.overloaded(negated, "!", (value,))
-        if isinstance(value, (Var, Field, Index, Deref)):
+        if isinstance(value, PLACES):
             kind = self.type_of(value)
             if sites.STATUS_TYPE.fullmatch(kind):
                 return ir.Test("failed", value, text)
             if is_pointer(kind):
                 return ir.Test("nonnull", value, text)
         return ir.Test("other", None, text)
+
+    def through_pointer(self, node: Node, values: tuple[Expr, ...]) -> Expr:
+        """A call of a function that is not named. It may return a reference to what it is given."""
+        self.unknown(ir.THROUGH_POINTER, node, values)
+        result = Opaque(values)
+        self.unnamed.add(result)
+        return result
+
+    def perhaps(self, node: Node, when: str, run: Callable[[], Expr]) -> Expr:
+        """What `run` evaluates, which the program may do or not."""
+        values: list[Expr] = []
+        kept, self.blocked = self.blocked, self.blocked or f"in `{self.callee_text(node) or when}`"
+        block = self.collect(lambda: values.append(run()))
+        self.blocked = kept
+        if matters(block):
+            self.emit(ir.If(ir.Test("other", None, when), block, (), self.span(node)))
+        else:
+            self.merge(block)
+        return opaque(*values)
+
+    def any_of(self, macro: Macro, node: Node, read: Callable[[Macro], Expr]) -> Expr:
+        """A use of a macro that may be one of several: what `read` makes of each, which the program may do or not."""
+        return opaque(*(self.perhaps(node, macro.name, partial(read, one)) for one in macro.either))
+
+    def kept_references(self, node: Node, values: tuple[Expr, ...], kind: str = "std::reference_wrapper") -> Var:
+        """A temporary object that keeps where these are."""
+        options = list(single_values(values))
+        kept = [one.base if isinstance(one, Deref) else Addr(one) for one in options if isinstance(one, PLACES)]
+        made = self.temporary(kind)
+        self.emit(ir.Assign(made, ir.Choice((*kept, *values)), self.span(node)))
+        return made
 
     # -- supplied by the calls and the statements ---------------------------------------------------------------------
 
@@ -1843,28 +1513,7 @@ class Expressions:
     def statement_expression(self, node: Node, used: bool) -> Expr:
         raise NotImplementedError
 
-    def call(self, node: Node, target: Expr | None, used: bool) -> Expr:
-        raise NotImplementedError
-
-    def new(self, node: Node, target: Expr | None, used: bool) -> Expr:
-        raise NotImplementedError
-
-    def new_pointer(self, node: Node, value: Node, target: Expr | None) -> Expr:
-        raise NotImplementedError
-
-    def delete(self, node: Node, target: Expr | None, used: bool) -> Expr:
-        raise NotImplementedError
-
-    def braced(self, node: Node, target: Expr | None) -> Expr:
-        raise NotImplementedError
-
     def branch_on(self, condition: Node, then: ir.Block, other: ir.Block, node: Node) -> None:
-        raise NotImplementedError
-
-    def resolve_variable(self, name: str, node: Node) -> Expr | None:
-        raise NotImplementedError
-
-    def kept_references(self, node: Node, values: tuple[Expr, ...], kind: str = "std::reference_wrapper") -> Var:
         raise NotImplementedError
 
     def overloaded(self, node: Node, symbol: str, values: tuple[Expr, ...]) -> Expr | None:
@@ -1879,13 +1528,7 @@ class Expressions:
     def may_be_any(self, kind: str) -> bool:
         raise NotImplementedError
 
-    def is_unclear(self, kind: str) -> bool:
-        raise NotImplementedError
-
     def leaves_unwritten(self, kind: str, value: Expr) -> None:
-        raise NotImplementedError
-
-    def keeps_copy(self, node: Node, value: Expr) -> None:
         raise NotImplementedError
 
     def emptied(self, node: Node, place: Var) -> Expr:
@@ -1905,12 +1548,6 @@ class Expressions:
     ) -> Expr:
         raise NotImplementedError
 
-    def perhaps(self, node: Node, when: str, run: Callable[[], Expr]) -> Expr:
-        raise NotImplementedError
-
-    def any_of(self, macro: Macro, node: Node, read: Callable[[Macro], Expr]) -> Expr:
-        raise NotImplementedError
-
     def made_of(self, node: Node, kind: str, value: Expr, target: Expr | None = None, certain: bool = True) -> Expr:
         raise NotImplementedError
 
@@ -1918,9 +1555,6 @@ class Expressions:
         raise NotImplementedError
 
     def as_handle(self, node: Node, value: Expr) -> Expr:
-        raise NotImplementedError
-
-    def converted_to(self, node: Node, kind: str, value: Expr) -> Expr | None:
         raise NotImplementedError
 
     def ended(self, node: Node, kind: str, value: Expr) -> Expr:
@@ -1935,57 +1569,10 @@ class Expressions:
     def hands_on(self, node: Node, value: Expr) -> None:
         raise NotImplementedError
 
-    def end_moves(self, node: Node) -> None:
-        raise NotImplementedError
-
-    def make_lambda(self, node: Node, target: Expr | None, used: bool) -> Expr:
-        raise NotImplementedError
-
-    def _is_cast(self, node: Node) -> bool:
-        """Whether an expression is what a cast gives."""
-        while node.type == "parenthesized_expression" and (inner := first_named(node)) is not None:
-            node = inner
-        return node.type == "cast_expression" or self.cast_argument(node) is not None
-
-    def cast_type(self, node: Node) -> str:
-        """The type of `static_cast<T>(x)` and the like."""
-        cast = self._cast_head(node)
-        written = cast.child_by_field_name("arguments") if cast is not None else None
-        return self.raw(written)[1:-1].strip() if written is not None else ""
-
-    def written_type(self, node: Node) -> str:
-        """The type that a cast gives a value, be it in parentheses; nothing for what is no cast."""
-        while node.type == "parenthesized_expression" and (inner := first_named(node)) is not None:
-            node = inner
-        kind = node.child_by_field_name("type") if node.type == "cast_expression" else None
-        return self.raw(kind) if kind is not None else self.cast_type(node)
-
-    def cast_argument(self, node: Node) -> Node | None:
-        """The argument of `static_cast<T>(x)` and the like."""
-        arguments = node.child_by_field_name("arguments") if self._cast_head(node) is not None else None
-        return first_named(arguments) if arguments is not None else None
-
-    def _cast_head(self, node: Node) -> Node | None:
-        """The `static_cast<T>` of `static_cast<T>(x)` and the like."""
-        function = node.child_by_field_name("function")
-        if function is not None and function.type == "qualified_identifier":  # `std::bit_cast<T>`
-            function = function.child_by_field_name("name")
-        if function is None or function.type != "template_function":
-            return None
-        name = function.child_by_field_name("name")
-        return function if name is not None and self.raw(name) in CASTS else None
-
 
 def is_reference(lowering: Expressions, place: Expr) -> bool:
     """Whether a place is what a local reference refers to."""
     return isinstance(place, Deref) and isinstance(place.base, Var) and place.base.name in lowering.references
-
-
-def first_named(node: Node) -> Node | None:
-    for child in node.children:
-        if child.is_named and child.type != "comment":
-            return child
-    return None
 
 
 _NOT_VALUES = frozenset(
@@ -1994,8 +1581,8 @@ _NOT_VALUES = frozenset(
         "type_identifier field_identifier string_literal gnu_asm_qualifier"
     ).split()
 )
-_Method = Callable[[Expressions, Node, "Expr | None", bool], Expr]
-_VALUES: dict[str, _Method] = {
+Reader = Callable[[Any, Node, "Expr | None", bool], Expr]  # the first is what lowers the function
+VALUES: Mapping[str, Reader] = {
     "identifier": Expressions._identifier,
     "fold_expression": Expressions._of_pack,
     "parameter_pack_expansion": Expressions._of_pack,
@@ -2011,23 +1598,12 @@ _VALUES: dict[str, _Method] = {
     "subscript_expression": Expressions._subscript_value,
     "field_expression": Expressions._field_value,
     "pointer_expression": Expressions._pointer,
-    "binary_expression": Expressions._binary,
-    "unary_expression": Expressions._unary,
-    "update_expression": Expressions._update,
-    "assignment_expression": Expressions._assignment,
-    "conditional_expression": Expressions._conditional,
-    "comma_expression": Expressions._comma,
     "sizeof_expression": Expressions._measure,
     "alignof_expression": Expressions._measure,
     "offsetof_expression": Expressions._measure,
     "gnu_asm_expression": Expressions.assembly,
     "requires_expression": Expressions._measure,
     "initializer_list": Expressions._list,
-    "compound_literal_expression": lambda self, node, target, used: self.braced(node, target),
     "compound_statement": lambda self, node, target, used: self.statement_expression(node, used),
-    "call_expression": lambda self, node, target, used: self.call(node, target, used),
-    "new_expression": lambda self, node, target, used: self.new(node, target, used),
-    "delete_expression": lambda self, node, target, used: self.delete(node, target, used),
-    "lambda_expression": lambda self, node, target, used: self.make_lambda(node, target, used),
     **dict.fromkeys(_LITERALS, Expressions._literal),
 }

@@ -11,6 +11,7 @@ from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, MAKES, MAX_DEPTH
+from cudafix.frontends.cuda.lower.new_and_delete import each
 from cudafix.frontends.cuda.lower.objects import Objects
 from cudafix.frontends.cuda.lower.terms import opaque, single_values
 from cudafix.frontends.cuda.sema.declarations import Class
@@ -41,7 +42,7 @@ class Initializers(Objects):
         cls = self.class_in(kind.rstrip("[]") if array else kind)
         if value is None:
             if array:
-                self.each(node, cls or self.unseen(kind), "", place, count or f"?@{self.span(node).start}")
+                each(self, node, cls or self.unseen(kind), "", place, count or f"?@{self.span(node).start}")
             else:
                 self.initialize(node, place, kind, ())
         elif value.type == "argument_list":
@@ -98,7 +99,7 @@ class Initializers(Objects):
         constructor that converts it.
         """
         cls = self.class_in(kind) if kind else self.copied_class(value)
-        if cls is not None and self._class_at(value) is cls:
+        if cls is not None and self.class_at(value) is cls:
             self.build(node, place, cls, (value,))
             return
         became = self.made_of(node, kind, value, place)
@@ -183,7 +184,7 @@ class Initializers(Objects):
             self._fill_container(node, place, kind, children, values)
 
     def _is_of(self, value: Expr, cls: Class) -> bool:
-        own = self._class_at(value)
+        own = self.class_at(value)
         return own is not None and cls in self.file.index.lineage(own.name)
 
     def _fill_array(
@@ -286,7 +287,7 @@ class Initializers(Objects):
             return False
         if kind.endswith("]"):
             return not given.endswith("]")
-        cls, own = self.class_in(kind), self._class_at(value)
+        cls, own = self.class_in(kind), self.class_at(value)
         if cls is None or cls.inherits or cls.constructor in cls.methods or self.is_unclear(given):
             return False
         return own is None or cls not in self.file.index.lineage(own.name)

@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda.lower.branches import Branches
-from cudafix.frontends.cuda.lower.expressions import first_named
+from cudafix.frontends.cuda.lower.syntax import cast_argument, first_named, is_constant_around
 from cudafix.frontends.cuda.lower.terms import (
     Plain,
     assigned_in,
@@ -28,10 +28,9 @@ from cudafix.ir import (
     Opaque,
     Var,
 )
+from cudafix.ir.names import WORD, WORD_IN_BYTES
 from cudafix.models.number_types import is_number
 
-_NAME = re.compile(rb"[A-Za-z_]\w*")
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _PLACE = re.compile(r"[A-Za-z_][\w.]*")
 _ARRAY = re.compile(r"(?:std::)?array\s*<")
 _VARIABLE = re.compile(r"(?<![\w.>#])(?<!::)[A-Za-z_]\w*(?![\w.(\[#]|->|::)")  # a name on its own, no part of another
@@ -126,8 +125,8 @@ class Loops(Branches):
                 case Opaque(parts):
                     values += parts
                 case ir.Const(text):
-                    if _IDENTIFIER.fullmatch(text) and (
-                        self.file.index.are_several(text) or self.is_constant_around(operands[0], text)
+                    if WORD.fullmatch(text) and (
+                        self.file.index.are_several(text) or is_constant_around(self.raw, operands[0], text)
                     ):
                         return None
                 case place if place != header.index:
@@ -175,7 +174,7 @@ class Loops(Branches):
         low, high, sign = self.normal(start), self.normal(right), operator.type
         if self._asked_for(right) is not None:
             high = "{}"
-            words = frozenset(_IDENTIFIER.findall(self.normal(right)))
+            words = frozenset(WORD.findall(self.normal(right)))
             return _Header(index, "0:{}", words, False, ()) if (low, sign, stride) == ("0", "<", "1") else None
         if stride is None or "(" in low + high.replace("sizeof(", ""):
             return None
@@ -192,7 +191,7 @@ class Loops(Branches):
         first_one, last_one = self.number_of(low, condition), self.number_of(high, condition)
         once = first_one is not None and last_one is not None and sign in ("<", "!=")
         once = once and int(first_one or 0) < int(last_one or 0)
-        words = frozenset(_IDENTIFIER.findall(f"{low} {high} {stride}"))
+        words = frozenset(WORD.findall(f"{low} {high} {stride}"))
         by = step.child_by_field_name("right") if stride not in ("1", "-1") else None
         return _Header(index, text, words, once, (start, right, by) if by is not None else (start, right))
 
@@ -215,9 +214,9 @@ class Loops(Branches):
 
     def _asked_for(self, node: Node) -> Node | None:
         """The container of which an expression says how many elements it has: `v.size()`, `(int)v.size()`."""
-        while node.type in ("parenthesized_expression", "cast_expression") or self.cast_argument(node) is not None:
+        while node.type in ("parenthesized_expression", "cast_expression") or cast_argument(self.raw, node) is not None:
             inner = node.child_by_field_name("value") if node.type == "cast_expression" else None
-            inner = inner or self.cast_argument(node) or first_named(node)
+            inner = inner or cast_argument(self.raw, node) or first_named(node)
             if inner is None:
                 return None
             node = inner
@@ -231,7 +230,7 @@ class Loops(Branches):
         return container if plain and container is not None and _PLACE.fullmatch(self.raw(container)) else None
 
     def _while(self, node: Node) -> None:
-        name = _NAME.match(self.file.original, node.start_byte) if self.source.shift == 0 else None
+        name = WORD_IN_BYTES.match(self.file.original, node.start_byte) if self.source.shift == 0 else None
         if name is not None and name[0] != b"while" and name[0].decode() not in self.file.every_macro:
             self.may_declare(node, name[0].decode())
         condition = node.child_by_field_name("condition")

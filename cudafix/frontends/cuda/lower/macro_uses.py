@@ -12,9 +12,9 @@ from cudafix import ir
 from cudafix.frontends.cuda.lower.context import File
 from cudafix.frontends.cuda.parse.source import Parsed
 from cudafix.frontends.cuda.sema.declarations import DEFAULTED_DESTRUCTOR, Definition
+from cudafix.ir.names import WORD_IN_BYTES
 
 _DEFINES = re.compile(rb"^(?!\s*(?:extern\s+)?template\b)[^{}]*?(?:=|\b\w+\s+\**\w+(?:\s*##\s*\w+)*\s*[({])")
-_WORDS = re.compile(rb"[A-Za-z_]\w*")
 _SCOPES = frozenset(("namespace_definition", "linkage_specification"))
 
 
@@ -40,16 +40,16 @@ def given_by_macros(file: File, hosts: Sequence[Definition], parsed: Parsed) -> 
     registered = [one.name for one in untyped if one.name != "main"]
     defining: list[str] = []
     for start, end, in_class in _uses(file, parsed):
-        words = _WORDS.findall(parsed.unmasked, start, end)
+        words = WORD_IN_BYTES.findall(parsed.unmasked, start, end)
         macros = {word: macro for word in words if (macro := file.macros.get(word.decode())) is not None}
         bodies = [text for word in words if word in macros and _DEFINES.search(text := macros[word].body) is not None]
-        named = [word for text in bodies for word in _WORDS.findall(text)]
+        named = [word for text in bodies for word in WORD_IN_BYTES.findall(text)]
         defining += _functions(file, (*named, *(words if bodies else ())))
         if in_class:
             continue
         declares = DEFAULTED_DESTRUCTOR.fullmatch(parsed.unmasked, start, end) is not None
         for word in words:
-            of_body = set(_WORDS.findall(macros[word].body)) if word in macros else set()
+            of_body = set(WORD_IN_BYTES.findall(macros[word].body)) if word in macros else set()
             registered += sorted(_functions(file, of_body if declares else of_body | {word}))
     return Given(tuple(dict.fromkeys(registered)), tuple(dict.fromkeys(defining)))
 

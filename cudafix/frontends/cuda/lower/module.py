@@ -38,11 +38,13 @@ from cudafix.frontends.cuda.sema import owners, sites
 from cudafix.frontends.cuda.sema.comparisons import calls_functions
 from cudafix.frontends.cuda.sema.declarations import Class, Declarations, Definition
 from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT
-from cudafix.frontends.cuda.sema.indexing import index, names_of_numbers
+from cudafix.frontends.cuda.sema.indexing import index
 from cudafix.frontends.cuda.sema.kernels import summarize
 from cudafix.frontends.cuda.sema.retyping import taken_for_others
 from cudafix.frontends.cuda.sema.second_names import named_by_macros, of_c_linkage, second_names
 from cudafix.frontends.cuda.sema.type_texts import element_type
+from cudafix.frontends.cuda.sema.written_types import names_of_numbers
+from cudafix.ir.names import WORD_IN_BYTES
 from cudafix.models.api import Defined, Prototype
 from cudafix.models.measuring import NAMES, named_in
 from cudafix.models.shell import parts_of_commands
@@ -82,7 +84,7 @@ def declarations(parsed: Parsed, visible: Declarations | None = None) -> Declara
 def _acting(parsed: Parsed) -> frozenset[str]:
     """The macros without parameters that stand for more than numbers and names of constants, or for such a macro."""
     bodies = {
-        name: {word.decode("utf-8", "replace") for word in _WORDS.findall(macro.body)}
+        name: {word.decode("utf-8", "replace") for word in WORD_IN_BYTES.findall(macro.body)}
         for name, macro in parsed.macros.items()
         if macro.params is None
     }
@@ -336,6 +338,5 @@ def _implicit(file: File, source: Source, root: Node) -> list[ir.Function]:
 
 
 _ALLOCATION = re.compile(rb"\bcudaMalloc\s*\(")
-_WORDS = re.compile(rb"[A-Za-z_]\w*")
 _TYPE = re.compile(rb"[A-Za-z_][\w:]*(?:(?:\s+[A-Za-z_]\w*)+|\s*<[^;{}()]*>)?")
 _TEMPLATE_ARGUMENT = re.compile(rb"[<,]\s*&?\s*((?:\w+::)*[A-Za-z_]\w*)\s*(?=[,>])(?=[^;{}()]*>)")

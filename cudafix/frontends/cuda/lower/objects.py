@@ -11,11 +11,12 @@ from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, MAKES, MAP, MAX_DEPTH, Expressions
-from cudafix.frontends.cuda.lower.terms import deref, is_temporary, opaque, root_of
+from cudafix.frontends.cuda.lower.syntax import cast_argument, cast_type
+from cudafix.frontends.cuda.lower.terms import is_temporary, opaque, root_of
 from cudafix.frontends.cuda.sema import sites
 from cudafix.frontends.cuda.sema.declarations import NUMBER_OBJECT, Class
 from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT
-from cudafix.frontends.cuda.sema.indexing import base_type
+from cudafix.frontends.cuda.sema.heads import base_type
 from cudafix.frontends.cuda.sema.names import ACTIVE_TYPES, COMPARING
 from cudafix.frontends.cuda.sema.type_texts import (
     IN_A_ROW,
@@ -25,9 +26,7 @@ from cudafix.frontends.cuda.sema.type_texts import (
     elements,
     is_pointer,
     plain_name,
-    pointee,
     text_of,
-    tidy,
 )
 from cudafix.ir import (
     DELETER,
@@ -54,7 +53,6 @@ _QUALIFIED = re.compile(r"^(?:(?:const|volatile|struct|class|typename)\s+)+|\s+(
 _OF_PACK = re.compile(r"(?!auto\b)[\w:]+\s*\.\.\.")
 _NUMBERED = re.compile(r"(?:(?:cuda::)?std::)?(?:array|span)\s*<")  # of a type, and a number
 _VIEW_OBJECT = re.compile(r"(?:cuda::)?std::(?:span|mdspan)")
-_NAME = re.compile(r"[A-Za-z_]\w*")
 _CONVERSION = re.compile(r"operator\s+(?!new\b|delete\b|co_await\b)\w")
 _BY_POSITION = re.compile(r"(?:const )?std::(?:vector|array|deque)\s*<")  # these compare no element to find one
 _COMPARISONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>"))
@@ -94,7 +92,6 @@ _ON_RANGES = (_ASSIGNING - {"ref", "tie", "forward_as_tuple"}) | frozenset(
 _WHOLES = re.compile(r"(?<![\w.>:])[A-Za-z_]\w*(?!\w|\s*(?:\.|->|::))")  # names of no object of which a part is meant
 # those that take references
 _REFERS = COMPARING | _ASSIGNING
-_OF_EXPRESSION = re.compile(r"(?:decltype|(?:__)?typeof(?:__)?)\b")
 _DEDUCED = frozenset("auto decltype typeof __typeof__ __typeof typename".split())
 _TAKES_OVER = frozenset(("return_statement", "throw_statement", "init_declarator", "initializer_list"))
 _SOMETIMES = frozenset(("conditional_expression", "lambda_expression"))
@@ -124,12 +121,6 @@ class Objects(Expressions):
         raise NotImplementedError
 
     def initialize_as(self, node: Node, place: Expr, kind: str, value: Expr) -> None:
-        raise NotImplementedError
-
-    def make_row(self, node: Node, place: Expr, cls: Class) -> None:
-        raise NotImplementedError
-
-    def filled(self, place: Expr) -> Node | None:
         raise NotImplementedError
 
     def row_lent(self, param: Param) -> Class | None:
@@ -196,12 +187,12 @@ class Objects(Expressions):
             self.initialize(node, result, active, *self.arguments(value))
             return result
         if cls is None or kind is None or value is None:
-            if kind is not None and value is not None and (made := self._other(node)):
+            if kind is not None and value is not None and (made := self.other(node)):
                 self.hands_over(node, self.raw(kind), self.listed.get(value.id, ()))
                 self.copied(node, self.raw(kind), self.listed.get(value.id, ()))
                 self.made_of_unseen(node, self.raw(kind), self.listed.get(value.id, ()))
                 return made
-            return self._other(node)
+            return self.other(node)
         if self.file.index.has(cls, cls.constructor):
             return self._construct(node, kind, cls, *self.arguments(value), target)
         initials = [self.initial(child) for child in value.named_children if child.type != "comment"]
@@ -282,7 +273,7 @@ class Objects(Expressions):
 
     def _converted_for(self, node: Node, callee: str, params: list[Param], value: Expr) -> Expr:
         """What a function gets that takes objects, and is given something else."""
-        own, index = self._class_at(value), self.file.index
+        own, index = self.class_at(value), self.file.index
         params = [p for p in params if not (p.takes_objects_only and self.converting(p.type) is not None)]
         sliced = [p.type for p in params if not p.by_reference and self.sliced(p.type, value) is not None]
         if sliced and len(params) > 1:
@@ -308,7 +299,7 @@ class Objects(Expressions):
 
     def sliced(self, kind: str, value: Expr) -> Class | None:
         """The class of an object that is copied from the base of another one."""
-        own = self._class_at(value)
+        own = self.class_at(value)
         cls = self.file.index.class_of(kind) if own is not None and not is_pointer(kind) else None
         if own is None or cls is None or cls is own or cls.deleter or not self.is_copied(cls):
             return None
@@ -340,7 +331,7 @@ class Objects(Expressions):
         if cls is None or self.implicitly:
             return value
         returned = value == target
-        own = self._class_at(value) if not returned else None
+        own = self.class_at(value) if not returned else None
         if own is not None:
             classes = list(index.lineage(own.name))
             taken = (index.class_of(listed[0].type) for listed in index.taken(cls.constructor) if listed)
@@ -644,7 +635,7 @@ class Objects(Expressions):
         """The class of an object that is copied or moved where another one is made of it, as the class, a base or a
         member of it declares; None for any other value, and for a temporary object, which is that other one.
         """
-        cls = self._class_at(value)
+        cls = self.class_at(value)
         return cls if cls is not None and self.is_copied(cls) and (cls.deleter or not self.is_new(value)) else None
 
     def is_copied(self, cls: Class) -> bool:
@@ -844,6 +835,10 @@ class Objects(Expressions):
         self.file.let_go.add(cls.name)
         return self.unknown(why, node, values)
 
+    def filled(self, place: Expr) -> Node | None:
+        """Something may be put into a vector; its declaration, if nothing can have been before."""
+        return self.empty.pop(place.name, None) if isinstance(place, Var) else None
+
     def row_let_go(self, node: Node, why: str, cls: Class, values: tuple[Expr, ...]) -> Expr:
         """A vector of objects of a class is used in a way that is not known: some may be made, copied or ended."""
         self.file.deduced.add(cls.constructor)
@@ -871,7 +866,7 @@ class Objects(Expressions):
 
     def overloaded(self, node: Node, symbol: str, values: tuple[Expr, ...]) -> Expr | None:
         """The call of an operator of a class, be it a member or a function beside it; None where it is none."""
-        classes = [self._class_at(value) for value in values]
+        classes = [self.class_at(value) for value in values]
         kind = self.type_of(values[0])
         by_key = symbol == "[]" and not any(map(_BY_POSITION.match, self.file.index.meanings(kind)))
         if (symbol in _COMPARISONS or by_key) and kind.endswith(">"):  # of a container
@@ -903,14 +898,14 @@ class Objects(Expressions):
             )
         return self.unknown(f"`operator{symbol}` of a class that is not seen", node, values)
 
-    def _class_at(self, value: Expr) -> Class | None:
+    def class_at(self, value: Expr) -> Class | None:
         """The class of an object that is seen; None for a pointer to one."""
         kind = self.type_of(value)
         return self.file.index.class_of(kind) if kind and not is_pointer(kind) else None
 
     def _called(self, node: Node, name: str, values: tuple[Expr, ...]) -> Expr | None:
         """The call of a member of the first object, or of a function that takes them all; None if there is none."""
-        index, classes = self.file.index, [self._class_at(value) for value in values]
+        index, classes = self.file.index, [self.class_at(value) for value in values]
         if (own := classes[0]) is not None and own.compares_by_parts(name) and len(values) == 2:
             self._compare_parts(node, name.removeprefix("operator"), own, values)
             return opaque(*values)
@@ -985,7 +980,7 @@ class Objects(Expressions):
         28.3 [algorithms.general] 10), or themselves.
         """
         for value in values:
-            cls = self._class_at(value)
+            cls = self.class_at(value)
             if cls is not None and any("operator()" in one.methods for one in self.file.index.lineage(cls.name)):
                 copy = self.temporary(cls.name)
                 copied = self.collect(partial(self._call_any, node, copy, of=value))
@@ -1001,7 +996,7 @@ class Objects(Expressions):
 
     def iterated(self, node: Node, container: Expr) -> tuple[Expr, Expr] | None:
         """What the `begin` and the `end` of an object give a loop over it; None if its class has none."""
-        if self._class_at(container) is None:
+        if self.class_at(container) is None:
             return None
         first, last = (self._called(node, name, (container,)) for name in ("begin", "end"))
         return (first, last) if first is not None and last is not None else None
@@ -1326,12 +1321,12 @@ class Objects(Expressions):
             return cls.fields.get(self.raw(at.named_children[0]), "")
         kind = at.child_by_field_name("type" if at.type == "new_expression" else "function")
         made = at.type == "new_expression" or (kind is not None and kind.type == "primitive_type")
-        return self.raw(kind) if kind is not None and made else self.cast_type(at)
+        return self.raw(kind) if kind is not None and made else cast_type(self.raw, at)
 
     def _is_discarded(self, node: Node) -> bool:
         """Whether it is `static_cast<void>(…)`, or the parentheses of it."""
         call = node.parent if node.type == "argument_list" else node
-        return call is not None and self.cast_argument(call) is not None and self.cast_type(call) == "void"
+        return call is not None and cast_argument(self.raw, call) is not None and cast_type(self.raw, call) == "void"
 
     def _is_value(self, arguments: Node) -> bool:
         """Whether arguments go to a function that is a value: a pointer to one, a function object."""
@@ -1405,167 +1400,6 @@ class Objects(Expressions):
             element = ir.template_arguments(kind.strip(" &"))[0]
             return kind if index.class_of(element) is not None and not index.names_type(element) else ""
         return kind if standard or index.class_of(kind.strip(" *&")) is not None else ""
-
-    # -- new and delete -----------------------------------------------------------------------------------------------
-
-    def new(self, node: Node, target: Expr | None, used: bool) -> Expr:
-        """`new T[n](args)`: memory from `operator new`, then the constructor, if the file defines the class."""
-        kind = node.child_by_field_name("type")
-        declarator, arguments = node.child_by_field_name("declarator"), node.child_by_field_name("arguments")
-        placement = node.child_by_field_name("placement")
-        size = [self.value(c) for c in declarator.named_children] if declarator is not None else []
-        values, spans = self.arguments(arguments) if arguments is not None else ((), ())
-        name = tidy(kind, self.source.text) if kind is not None else ""
-        if placement is not None:
-            return self._placed(node, placement, values)
-        if kind is not None and _OF_EXPRESSION.match(name):
-            name = self.type_of_expression(kind) or name
-            if _OF_EXPRESSION.match(name):
-                self.unknown("an object of the type of an expression", node, values)
-        pointer = name + ("*" if name.endswith("*") else " *")
-        return self._new(node, name, pointer, size, declarator, values, spans, target)
-
-    def type_of_expression(self, kind: Node) -> str:
-        """The type that `decltype(x.member)` names (C++17, 10.1.7.2 [dcl.type.simple] 4); empty if it is not known."""
-        node = next((child for child in kind.named_children if child.type != "comment"), None)
-        path: list[str] = []
-        while node is not None and node.type == "field_expression":
-            member, argument = node.child_by_field_name("field"), node.child_by_field_name("argument")
-            if member is None or argument is None or member.type != "field_identifier":
-                return ""
-            path.append(self.raw(member))
-            node = argument
-        if node is None or node.type not in ("identifier", "this"):
-            return ""
-        place: Expr | None = Var("this") if node.type == "this" else self.local(self.raw(node))
-        place = place if place is not None else self.resolve_variable(self.raw(node), node)
-        if place is None:
-            return ""
-        for name in reversed(path):
-            place = Field(Deref(place) if self.type_of(place).endswith("*") else place, name)
-        return self.type_of(place)
-
-    def new_pointer(self, node: Node, value: Node, target: Expr | None) -> Expr:
-        """`new T *(value)`, of which `node` is the `new T`."""
-        kind, placement = node.child_by_field_name("type"), node.child_by_field_name("placement")
-        values = self.listed_values(value) if value.type == "initializer_list" else (self.value(value),)
-        if placement is not None:
-            return self._placed(node, placement, values)
-        name = f"{tidy(kind, self.source.text) if kind is not None else ''} *"
-        return self._new(node, name, f"{name}*", [], None, values, (), target)
-
-    def _placed(self, node: Node, placement: Node, values: tuple[Expr, ...]) -> Expr:
-        """An object in memory that is there."""
-        place, _ = self.arguments(placement)
-        self.unknown("placement new", node, (*place, *values))
-        return place[0] if place else Opaque(())
-
-    def _make_object(self, node: Node, function: Node, arguments: Node | None, target: Expr | None) -> Expr:
-        """`std::make_unique<T>(args)`: what `new T(args)` does, and an owner that holds the result."""
-        name = " ".join(self.raw(function).partition("<")[2].removesuffix(">").split())
-        values, spans = self.arguments(arguments)
-        owner = f"std::{'shared' if 'shared' in self.raw(function) else 'unique'}_ptr<{name}>"
-        if name.endswith("[]"):  # of so many numbers
-            return self._new(node, name[:-2], owner, list(values), None, (), (), target)
-        return self._new(node, name, owner, [], None, values, spans, target)
-
-    def _new(
-        self,
-        node: Node,
-        name: str,
-        pointer: str,
-        size: list[Expr],
-        declarator: Node | None,
-        values: tuple[Expr, ...],
-        spans: tuple[Span, ...],
-        target: Expr | None,
-    ) -> Expr:
-        """An object of the class `name`, or an array of them, made of `values` in new memory; the result is of the type
-        `pointer`.
-        """
-        result = target if target is not None else self.temporary()
-        if isinstance(result, Var) and (
-            result.name.startswith("%") or not self.types.get(result.name, "auto").strip("auto")
-        ):
-            self.types[result.name] = pointer
-        self.copied(node, name, values)
-        span = self.span(node)
-        site = self.site(node)
-        array = "[]" if declarator is not None or size else ""
-        callee = self.memory_of(name, f"operator new{array}") if "shared_ptr" not in pointer else ""
-        self.emit(
-            ir.Call(
-                callee or "operator new", (opaque(*size),), span, Span(span.path, span.start, span.start), span.end,
-                site, (), None, result, Look.CHECKED, "" if callee else name,
-            )
-        )  # fmt: skip
-        cls = self.class_in(name)
-        if values and not array and self.is_unseen(name):  # it gets the address of the object, too
-            self.constructor(node, name, (*values, result), ())
-            self.store(deref(result), opaque(*values), node)
-        elif cls is not None and values and array:
-            self.unknown("an array of objects of `new` with their values", node, (result, *values))
-        elif values and not array:
-            kept, self.blocked = self.blocked, self.blocked or "in `new` or `delete`"
-            self.initialize(node, deref(result), name, values, spans)
-            self.blocked = kept
-        else:
-            count = self.normal(declarator).strip("[]") if declarator is not None else ""
-            self.each(node, cls or self.unseen(name), "", result, count)
-        return result
-
-    def delete(self, node: Node, target: Expr | None, used: bool) -> Expr:
-        inner = node.named_children[-1] if node.named_children else None
-        if inner is None:
-            return Opaque(())
-        value = self.value(inner)
-        span = self.span(node)
-        empty = Span(span.path, span.start, span.start)
-        count = "?" if any(child.type == "[" for child in node.children) else ""
-        kind = pointee(self.written_type(inner)) or self.type_of(Deref(value))
-        cls = self.file.index.class_of(kind)
-        self.each(node, cls or self.unseen(kind), "~", value, count)
-        if cls is not None and not self.file.index.has(cls, f"~{cls.constructor}"):
-            self.file.deduced.add(cls.name.rpartition("::")[2])  # an object of a derived class may end
-        callee = self.memory_of(kind, "operator delete[]" if count else "operator delete") or "operator delete"
-        self.emit(ir.Call(callee, (value,), span, empty, span.end, self.site(node), (self.span(inner),)))
-        return Opaque(())
-
-    def memory_of(self, kind: str, function: str) -> str:
-        """The function of a class, or of a base, that its objects get their memory from or give it back to (C++17,
-        6.7.4 [basic.stc.dynamic] 2): of a class in managed memory. Nothing where it has none.
-        """
-        name = plain_name(function)
-        cls = self.file.index.class_of(kind)
-        for one in self.file.index.lineage(cls.name) if cls is not None else ():
-            if any(plain_name(method) == name for method in one.methods):
-                return f"{one.name}::{name}"
-        return ""
-
-    def each(self, node: Node, cls: Class | None, tilde: str, base: Expr, count: str) -> None:
-        """The constructor without arguments, or the destructor, of `*base` or of each of the `count` elements that
-        `base` points to.
-        """
-        if cls is None or not self.file.index.has(cls, tilde + cls.constructor):
-            if cls is not None and not tilde and not count:
-                self.start_null(self.span(node), deref(base), cls)
-            return
-        span = self.span(node)
-        index = self.temporary("size_t") if count else None
-        receiver = Index(base, index) if index is not None else deref(base)
-        site = self.site(node)
-        site.blocked = site.blocked or "in `new` or `delete`"
-        name_span = Span(span.path, span.start, span.start)
-        call = ir.Call(f"{cls.name}::{tilde}{cls.constructor}", (), span, name_span, span.end, site, (), receiver)
-        if index is not None:
-            if count == "?":  # `delete[]` destroys as many as the `new` made
-                bounds = self.counts.get(base, f"0:?@{span.start}")
-            else:
-                bounds = self.marked("0:" + count, frozenset(_NAME.findall(count)))
-                self.counts[base] = bounds
-            self.emit(ir.Loop((call,), self.within(span), index=index, range=bounds))
-        else:
-            self.emit(call)
 
 
 def _written(node: Node, values: tuple[Expr, ...]) -> Sequence[Node | None]:

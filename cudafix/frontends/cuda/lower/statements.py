@@ -5,20 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from tree_sitter import Node
 
 from cudafix import ir
+from cudafix.frontends.cuda.lower.assignments import assignment
+from cudafix.frontends.cuda.lower.calls import Calls
 from cudafix.frontends.cuda.lower.context import Bound, File, Scope, Source, together
-from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, OPTIONAL, SHOUT, first_named
+from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, OPTIONAL, SHOUT, VALUES
 from cudafix.frontends.cuda.lower.loops import Loops
+from cudafix.frontends.cuda.lower.new_and_delete import NEW_AND_DELETE
+from cudafix.frontends.cuda.lower.operators import OPERATORS, short_circuit
+from cudafix.frontends.cuda.lower.syntax import first_named
 from cudafix.frontends.cuda.lower.terms import is_temporary, matters, opaque, root_of
 from cudafix.frontends.cuda.preprocess.expansion import UNREADABLE
 from cudafix.frontends.cuda.preprocess.macros import Macro, joined, pasted
 from cudafix.frontends.cuda.sema import sites
 from cudafix.frontends.cuda.sema.declarations import MAKES_OBJECTS, Class, Declarations, Definition
 from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT, default_value, extent
-from cudafix.frontends.cuda.sema.indexing import hidden_qualifiers
+from cudafix.frontends.cuda.sema.heads import hidden_qualifiers
 from cudafix.frontends.cuda.sema.names import NULLS, STANDARD_STREAMS
 from cudafix.frontends.cuda.sema.owners import ALONE
 from cudafix.frontends.cuda.sema.references import OPEN
@@ -85,6 +91,17 @@ def _first_operand(node: Node) -> Node:
 class Statements(Loops):
     """Lowers the body of one function."""
 
+    readers = MappingProxyType(
+        {
+            **VALUES,
+            **OPERATORS,
+            **NEW_AND_DELETE,
+            "assignment_expression": assignment,
+            "call_expression": Calls.call,
+            "compound_literal_expression": lambda self, node, target, _: self.braced(node, target),
+            "lambda_expression": lambda self, node, target, used: self.make_lambda(node, target, used),
+        }
+    )
     delegates = False  # a constructor that another one of the class begins
 
     def _expression(self, node: Node) -> None:
@@ -132,7 +149,7 @@ class Statements(Loops):
             operator = inner.child_by_field_name("operator")
             left, right = inner.child_by_field_name("left"), inner.child_by_field_name("right")
             if operator is not None and operator.type in ("&&", "||") and left is not None and right is not None:
-                self._short_circuit(inner, left, right, operator.type)
+                short_circuit(self, inner, left, right, operator.type)
                 return
             compared = left.child_by_field_name("operator") if left is not None else None
             if operator is not None and operator.type.startswith(">") and compared is not None and compared.type == "<":

@@ -9,6 +9,7 @@ from cudafix.ir import Addr, Block, Const, Deref, Expr, Field, FuncRef, Index, O
 
 NOTHING = Opaque(())
 FIRST = Const("0")
+PLACES = (Var, Field, Index, Deref)
 
 
 def deref(value: Expr) -> Expr:

@@ -9,9 +9,12 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from cudafix import ir
+from cudafix.frontends.cuda.lower import held_objects
 from cudafix.frontends.cuda.lower.blocks import Blocks
-from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, first_named, is_reference
+from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, is_reference
 from cudafix.frontends.cuda.lower.initializers import CONTAINER
+from cudafix.frontends.cuda.lower.new_and_delete import each, memory_of, type_of_expression
+from cudafix.frontends.cuda.lower.syntax import cast_type, first_named
 from cudafix.frontends.cuda.lower.terms import (
     is_temporary,
     matters,
@@ -21,7 +24,7 @@ from cudafix.frontends.cuda.lower.terms import (
 from cudafix.frontends.cuda.sema import owners, sites
 from cudafix.frontends.cuda.sema.declarations import Class
 from cudafix.frontends.cuda.sema.declarators import CLASS_NODES, CONSTANT, Declared, declared, extent, integer
-from cudafix.frontends.cuda.sema.indexing import base_type, parameters
+from cudafix.frontends.cuda.sema.heads import base_type, parameters
 from cudafix.frontends.cuda.sema.lookup import of_library, renaming, using
 from cudafix.frontends.cuda.sema.owners import Optional
 from cudafix.frontends.cuda.sema.references import OPEN
@@ -109,7 +112,7 @@ class Variables(Blocks):
         if measured and (place := self.local(measured.group(1))) is not None:
             base = self.type_of(place) + " &" * is_reference(self, place)
         elif base.startswith("decltype") and (kind := node.child_by_field_name("type")) is not None:
-            base = self.type_of_expression(kind) or base
+            base = type_of_expression(self, kind) or base
             if base.startswith("decltype(") and "(" in base[len("decltype(") :]:  # of a call of what is not seen
                 self.unknown("an object of a type that is not known", node)
                 self.may_declare(node, base)
@@ -436,67 +439,73 @@ class Variables(Blocks):
         if one.open and value is not None:
             one = self._settled(one, value)
         if value is not None and one.may_refer:
-            meant = kind
-            if kind.startswith(("auto", "decltype")) and value.type == "identifier":
-                meant = self.type_of(self.local(self.raw(value)) or opaque())
-            if one.array or meant.endswith("]"):  # as a pointer to its first element
-                element = pointee(meant)
-                var = self.declare(one.name, element + ("*" if element.endswith("*") else " *"), one.node)
-                place = self.lvalue(value)
-                first = self.decayed(place) if self.type_of(place).endswith("]") or is_temporary(place) else Addr(place)
-                self.emit(ir.Assign(var, first, self.span(node)))
-            else:
-                braced = value.type in ("argument_list", "initializer_list") and value.named_child_count == 1
-                if braced and self.file.index.class_of(kind.strip(" *&")) is None:
-                    value = value.named_children[0]
-                self._reference(one, node, self.lvalue(value), kind)
+            self._referring(one, node, value, kind)
             return
         if value is not None and self._sole_object(one, node, value):
             return
         if self._optional_object(one, node, value) or self._row(one, node, value):
             return
         if value is None:
-            cls = self.file.index.class_of(kind) if not one.array and not is_pointer(kind) else None
-            if cls is not None or self.active(kind):
-                self._object(one, node, (), ())
-                return
-            var = self.declare(one.name, kind, one.node)
-            if not is_floating(kind) or var.name in self.addressed:
-                self.emit(self._fresh(var, one, node))
-            if one.array:
-                self.sizes(node)
-                if kind.count("[]") < 2 and (number := self.number_of(self._extent(one), node)) is not None:
-                    self.extents[var.name] = number
-                self._elements(var, one, node)
-            else:
-                self._own_allocator(var, kind, self.span(node))
-                self.begin_unseen(node, var, kind)
-                self._owns(var, one)
-                self.takes_size(node, var, ())
-            return
-        if KEEPS_REFERENCES.search(kind):
+            self._uninitialized(one, node, kind)
+        elif KEEPS_REFERENCES.search(kind):
             braced = value.type in ("argument_list", "initializer_list")
             self._object(one, node, self.arguments(value)[0] if braced else (self.value(value),), ())
-            return
-        if value.type == "argument_list":
+        elif value.type == "argument_list":
+            values, spans = self.arguments(value)
             if is_number(kind) or is_pointer(kind) or _HANDLE.match(kind):
-                values, _ = self.arguments(value)
                 self.copied(node, kind, values)
                 var = self.declare(one.name, kind, one.node)
                 self.store(var, values[0] if len(values) == 1 else opaque(*values), node)
-                return
-            values, spans = self.arguments(value)
-            self._object(one, node, values, spans)
-            return
-        if value.type == "initializer_list":
+            else:
+                self._object(one, node, values, spans)
+        elif value.type == "initializer_list":
             self._aggregate(one, node, value)
-            return
-        if value.type == "lambda_expression":
+        elif value.type == "lambda_expression":
             self.emit(ir.Declare(Var(self._future_name(one, kind)), kind, False, self.span(node)))
             self.assign(self.declare(one.name, kind, one.node), value, node)
+        else:
+            self._initialized(one, node, value, kind)
+
+    def _referring(self, one: Declared, node: Node, value: Node, kind: str) -> None:
+        """A reference; one to an array is a pointer to its first element."""
+        meant = kind
+        if kind.startswith(("auto", "decltype")) and value.type == "identifier":
+            meant = self.type_of(self.local(self.raw(value)) or opaque())
+        if one.array or meant.endswith("]"):
+            element = pointee(meant)
+            var = self.declare(one.name, element + ("*" if element.endswith("*") else " *"), one.node)
+            place = self.lvalue(value)
+            first = self.decayed(place) if self.type_of(place).endswith("]") or is_temporary(place) else Addr(place)
+            self.emit(ir.Assign(var, first, self.span(node)))
             return
+        braced = value.type in ("argument_list", "initializer_list") and value.named_child_count == 1
+        if braced and self.file.index.class_of(kind.strip(" *&")) is None:
+            value = value.named_children[0]
+        self._reference(one, node, self.lvalue(value), kind)
+
+    def _uninitialized(self, one: Declared, node: Node, kind: str) -> None:
+        """A variable without an initializer."""
+        cls = self.file.index.class_of(kind) if not one.array and not is_pointer(kind) else None
+        if cls is not None or self.active(kind):
+            self._object(one, node, (), ())
+            return
+        var = self.declare(one.name, kind, one.node)
+        if not is_floating(kind) or var.name in self.addressed:
+            self.emit(self._fresh(var, one, node))
+        if one.array:
+            self.sizes(node)
+            if kind.count("[]") < 2 and (number := self.number_of(self._extent(one), node)) is not None:
+                self.extents[var.name] = number
+            self._elements(var, one, node)
+        else:
+            self._own_allocator(var, kind, self.span(node))
+            self.begin_unseen(node, var, kind)
+            self._owns(var, one)
+            self.takes_size(node, var, ())
+
+    def _initialized(self, one: Declared, node: Node, value: Node, kind: str) -> None:
+        """`T x = value`. The initializer sees the names before the declaration."""
         cls = self.file.index.class_of(kind) if not is_pointer(kind) else None
-        # the initializer sees the names before the declaration
         holder = Var(self._future_name(one, kind))
         if one.array or cls is not None:
             self.emit(ir.Declare(holder, element_type(kind), one.array, self.span(node)))
@@ -521,19 +530,9 @@ class Variables(Blocks):
             self._owns(var, one)
             return
         returned = result == holder and len(self.out) > count
-        converted = (
-            own is None and cls is not None and bool(self.type_of(result)) and self.converting(cls.name) is not None
-        )
         if cls is None and not one.array and (kind in ir.HANDLES or is_pointer(kind)):
             result = self.as_handle(value, result)
-        if not returned and not converted and not (one.array and isinstance(result, Const)):
-            self.store(var, result, node)
-            self.versions[var.name] = 0
-            if cls is not None and own is cls:
-                self.copy_parts(node, var, cls, result)
-        if cls is not None and not one.array:
-            self.made_of(node, cls.name, var if returned else result, var)
-        self.lead_to_elements(var, node)
+        self._gets(one, node, var, cls, result, own, returned)
         if kind.startswith("auto") and not one.array:
             self._ends_unseen(node, result)
         one.type = kind
@@ -542,6 +541,22 @@ class Variables(Blocks):
             self.begin_unseen(node, var, kind)
         if not is_pointer(kind):
             self._owns(var, one)
+
+    def _gets(
+        self, one: Declared, node: Node, var: Var, cls: Class | None, result: Expr, own: Class | None, returned: bool
+    ) -> None:
+        """A variable gets a value, an object of `own` perhaps, unless a call has `returned` it there."""
+        converted = (
+            own is None and cls is not None and bool(self.type_of(result)) and self.converting(cls.name) is not None
+        )
+        if not returned and not converted and not (one.array and isinstance(result, Const)):
+            self.store(var, result, node)
+            self.versions[var.name] = 0
+            if cls is not None and own is cls:
+                self.copy_parts(node, var, cls, result)
+        if cls is not None and not one.array:
+            self.made_of(node, cls.name, var if returned else result, var)
+        self.lead_to_elements(var, node)
 
     def _settled(self, one: Declared, value: Node) -> Declared:
         """What may be a reference, when what it is initialized with is known (C++17, 10.1.7.4 [dcl.spec.auto] 5)."""
@@ -576,7 +591,7 @@ class Variables(Blocks):
             kind = value.child_by_field_name("type")
             text = self.raw(kind) if kind is not None else ""
         else:
-            text = self.cast_type(value) if value.type == "call_expression" else ""
+            text = cast_type(self.raw, value) if value.type == "call_expression" else ""
         if text:
             return re.sub(r"\s*\*", " *", text.replace("const", " ").strip(), count=1).strip()
         return self.type_of(self.decayed(result))
@@ -672,7 +687,7 @@ class Variables(Blocks):
         shared = "shared" in (one.type if one.type != "auto" else self.raw(value))
         if shared and any("shared_from_this" in base for c in self.file.index.lineage(cls.name) for base in c.bases):
             return False  # it may get other owners by itself
-        if self.memory_of(cls.name, "operator new") or not self._is_left_alone(one, owners.KEPT):
+        if memory_of(self.file.index, cls.name, "operator new") or not self._is_left_alone(one, owners.KEPT):
             return False
         values, spans = self.arguments(arguments) if arguments is not None else ((), ())
         self.copied(node, made, values)
@@ -718,7 +733,7 @@ class Variables(Blocks):
         self.optional[var.name] = Optional(held, cls, written)
         self.file.owned.add((written.start_byte, written.end_byte))
         if in_place:
-            self.make_optional(node, var, values[1:], spans[1:])
+            held_objects.make_optional(self, node, var, values[1:], spans[1:])
         return True
 
     def _is_made_in_place(self, value: Node) -> bool:
@@ -764,14 +779,14 @@ class Variables(Blocks):
         if fixed is not None:
             if fixed[2].isdigit():
                 self.extents[var.name] = fixed[2]
-            self.each(node, cls, "", var, fixed[2])
+            each(self, node, cls, "", var, fixed[2])
             self.scopes[-1].destroyed.append((var, cls, f"0:{fixed[2]}"))
             return True
         self.takes_size(node, var, count)
         self.scopes[-1].destroyed.append((var, cls, "0:{}"))
         self.rows[var.name] = cls
         if count:
-            self.make_row(node, var, cls)
+            held_objects.make_row(self, node, var, cls)
         else:
             self.empty[var.name] = around
         return True
@@ -892,7 +907,7 @@ class Variables(Blocks):
         size = node.child_by_field_name("size")
         known = one.type.count("[]") == 1 and size is not None
         count = self.normal(size) if known and size is not None else f"?@{self.span(node).start}"
-        self.each(node, cls, "", var, count)
+        each(self, node, cls, "", var, count)
         if self.file.index.has(cls, cls.destructor):
             self.scopes[-1].destroyed.append((var, cls, f"0:{count}"))
 

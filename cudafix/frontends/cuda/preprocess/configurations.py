@@ -20,6 +20,7 @@ from cudafix.frontends.cuda.preprocess.expansion import opens_or_closes, whole, 
 from cudafix.frontends.cuda.preprocess.macros import TYPE_WORDS, Macro, define, words
 from cudafix.frontends.cuda.preprocess.meanings import GONE, PLACE, Meaning, joined, merge, merged
 from cudafix.frontends.cuda.preprocess.units import Listing, Step, Unit, Walk
+from cudafix.ir.names import WORD_IN_BYTES
 
 MOST = 64  # configurations of one file
 DEEPEST = 256  # groups in each other: what a compiler should take at least (C++ standard, [implimits])
@@ -56,7 +57,6 @@ _INCLUDES = (b"include", b"include_next", b"import")
 _SCOPE = re.compile(rb"\s*(?:(?:inline\s+)?namespace\b|extern\s+\"C\")")
 _SPACE = re.compile(rb"\s*")
 _IDENTIFIER_BEFORE_PARENTHESIS = re.compile(rb"([A-Za-z_]\w*)\s*\(")
-_IDENTIFIER = re.compile(rb"[A-Za-z_]\w*")
 _PARENTHESIS = re.compile(rb"\s*\(")
 _DEVICE_WORD = re.compile(rb"__(global|device|host)__")
 
@@ -279,7 +279,7 @@ class Preprocessor:
     ) -> Redefined:
         """Of the macros that the file defines or takes back, those that are no one macro in all of its text."""
         first: dict[str, int] = {}
-        for word in _IDENTIFIER.finditer(text) if steps else ():
+        for word in WORD_IN_BYTES.finditer(text) if steps else ():
             name = word[0].decode()
             if name in steps and name not in first and _may_expand(text, word.start(), word.end(), steps[name]):
                 first[name] = word.start()
@@ -685,7 +685,7 @@ def in_force(
 def _uses(text: bytes, name: str, changes: Sequence[tuple[int, Macro | None]], macros: Mapping[str, Macro]) -> bool:
     """Whether a text may use what a name stands for, itself or through other macros."""
     word = name.encode()
-    found = (one for one in _IDENTIFIER.finditer(text) if one[0] == word)
+    found = (one for one in WORD_IN_BYTES.finditer(text) if one[0] == word)
     if any(_may_expand(text, one.start(), one.end(), changes) for one in found):
         return True
     used = (macros.get(one.decode()) for one in _used(text, macros) - {word})

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from cudafix.frontends.cuda.preprocess.directives import Directive
+from cudafix.ir.names import WORD_IN_BYTES
 
 _DEFINE = re.compile(rb"[ \t\f]*([A-Za-z_]\w*)(\(([^)]*)\))?")
 STRING = re.compile(rb'"(?:[^"\\]|\\.)*"|' + rb"'(?:[^'\\]|\\.){1,8}'")
 _CALL = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:<<<.*?>>>\s*)?\(", re.DOTALL)
-_WORD = re.compile(rb"[A-Za-z_]\w*")
 _NAME = re.compile(r"\w+")
 # calls that a macro may make on the status it was given, or on its way out, without being an operation of its own
 _REPORTING = re.compile(
@@ -283,4 +283,4 @@ def _always_runs(before: bytes) -> bool:
 
 def words(text: bytes) -> set[bytes]:
     """The identifiers in `text`."""
-    return set(_WORD.findall(text))
+    return set(WORD_IN_BYTES.findall(text))

@@ -7,7 +7,6 @@ whether a branch is read, both ways are followed, and a macro means what it mean
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -18,11 +17,11 @@ from typing import NamedTuple, TypeAlias
 from cudafix.frontends.cuda.preprocess.conditions import NVCC, VERSIONS, Environment, Free, Node, names
 from cudafix.frontends.cuda.preprocess.macros import Macro, words
 from cudafix.frontends.cuda.preprocess.meanings import GONE, UNSET, Meaning, joined
+from cudafix.ir.names import WORD
 
 _ASKED = 6  # unknown macros in one condition of a header
 _STEPS = 100_000  # directives that are followed for one file
 _NESTED = 20  # a file in itself: how often it is read
-_WORD = re.compile(r"[A-Za-z_]\w*")
 _PLATFORMS = frozenset(("_WIN32", "__QNX__"))  # decide for others (`conditions`)
 _COMPILER = frozenset((*VERSIONS, *NVCC, "__CUDA_ARCH__"))
 
@@ -407,7 +406,7 @@ class Walk:
     ) -> None:
         self.unit = unit
         self._start = start
-        self._chosen = {atom: value for atom, value in chosen.items() if not unit.asks.isdisjoint(_WORD.findall(atom))}
+        self._chosen = {atom: value for atom, value in chosen.items() if not unit.asks.isdisjoint(WORD.findall(atom))}
         self._enter = enter
         self._known = _Known({}, Environment({}, self._chosen), {}, {}, set(), _STEPS)
         self._shared = False  # whether what is known is kept for others
@@ -616,7 +615,7 @@ class Walk:
         if path not in self._decisions:
             asked = region.words | _PLATFORMS
             of_all = bool(self._names)
-            mattering = ((a, v) for a, v in self._chosen.items() if of_all or not asked.isdisjoint(_WORD.findall(a)))
+            mattering = ((a, v) for a, v in self._chosen.items() if of_all or not asked.isdisjoint(WORD.findall(a)))
             self._decisions[path] = self.unit.number("decisions", *sorted(mattering))
         return self._decisions[path]
 

@@ -29,6 +29,7 @@ from cudafix.frontends.cuda.sema.type_texts import (
     text_of,
 )
 from cudafix.ir import DELETER, GlobalVar, Opaque, Param, Span, found_as, template_arguments
+from cudafix.ir.names import WORD
 from cudafix.models.api import Prototype
 from cudafix.models.number_types import is_floating, is_number
 from cudafix.models.types import is_plain, is_standard
@@ -37,7 +38,6 @@ from cudafix.models.types import is_plain, is_standard
 _TYPE = re.compile(
     r"((?:(?:const|volatile|typename)\s+)*)((?:(?:struct|class)\s+)?)((?:::)?[A-Za-z_]\w*(?:::\w+)*)(.*)", re.DOTALL
 )
-_NAME = re.compile(r"[A-Za-z_]\w*")
 CALLED = re.compile(r"(operator\s*(?:\(\s*\)|[^\w\s(]+)|\w+)\s*\(")
 _LIBRARIES = frozenset(("std", "thrust", "cub", "cuda"))
 # a type that stands among the arguments of a template, but in those of which the template makes and destroys objects
@@ -234,7 +234,6 @@ class Declarations:
     parameters_elsewhere: frozenset[str] = frozenset()  # of templates of which it is not seen what they declare
     brought: set[str] = field(default_factory=set)  # the last name components of using-declarations
     aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the types that a name stands for, as written
-    compound: frozenset[str] = frozenset()  # aliases of pointers and arrays (C++17, 6.9.2 [basic.compound])
     defined: frozenset[str] = frozenset()  # names of enumerations, of arrays, and of pointers to classes
     macros: frozenset[str] = frozenset()  # the other macros without parameters
     acting: frozenset[str] = frozenset()  # those of them that stand for more than numbers and names of constants
@@ -298,7 +297,6 @@ class Declarations:
             for name, declared_as in header.methods.items():
                 found.methods.setdefault(name, set()).update(declared_as)
             found.types |= header.types
-            found.compound |= header.compound
             found.defined |= header.defined
             found.spelled.update(header.spelled)
             found.macros |= header.macros
@@ -408,11 +406,6 @@ class Declarations:
         """Whether it is an alias or a template parameter."""
         return name in self.types or (self.visible is not None and name in self.visible.types)
 
-    def is_compound(self, name: str) -> bool:
-        """Whether a name stands for a pointer or an array wherever it is an alias."""
-        both = [self, self.visible] if self.visible is not None else [self]
-        return any(name in one.compound for one in both) and not any(name in one.aliases for one in both)
-
     def is_brought(self, name: str) -> bool:
         """Whether a using-declaration brings what has this name."""
         return name in self.brought or (self.visible is not None and name in self.visible.brought)
@@ -421,10 +414,6 @@ class Declarations:
     def brought_classes(self) -> set[str]:
         """What using-declarations bring that has the name of a class."""
         return {name for name in self.brought if self._named_alike(name)}
-
-    def is_seen_type(self, kind: str) -> bool:
-        """Whether it is a class that is seen, an alias or a template parameter."""
-        return self.names_type(kind) or self.class_of(kind) is not None
 
     def means_number(self, kind: str) -> bool:
         """Whether a type is a plain number, or an alias of one."""
@@ -456,7 +445,7 @@ class Declarations:
         """A declaration of a method in its class, which is no definition."""
         made = self._prototype(one, listed, text)
         special = one.name in (cls.constructor, ASSIGNMENT)
-        if one.name == cls.destructor or (special and cls.constructor in _NAME.findall(" ".join(made.types[:1]))):
+        if one.name == cls.destructor or (special and cls.constructor in WORD.findall(" ".join(made.types[:1]))):
             return  # the compiler may write them: `S::~S() = default;`
         if one.name == cls.constructor and not listed:
             return

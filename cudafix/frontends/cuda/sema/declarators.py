@@ -13,12 +13,6 @@ from cudafix.ir import Const
 from cudafix.models.number_types import is_number
 
 ASSIGNMENT = "operator="
-TYPE_NODES = frozenset(
-    (
-        "primitive_type type_identifier sized_type_specifier qualified_identifier template_type struct_specifier "
-        "class_specifier union_specifier enum_specifier placeholder_type_specifier decltype dependent_type"
-    ).split()
-)
 CLASS_NODES = frozenset(("struct_specifier", "class_specifier", "union_specifier"))
 _DECLARATORS = frozenset(
     (

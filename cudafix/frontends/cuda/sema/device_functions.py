@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -19,11 +19,14 @@ from cudafix.frontends.cuda.sema import sites
 from cudafix.frontends.cuda.sema.declarations import Declarations, Definition
 from cudafix.frontends.cuda.sema.declarators import declared
 from cudafix.frontends.cuda.sema.device_addresses import Const, keeps_addresses, made_numbers
-from cudafix.frontends.cuda.sema.indexing import base_type
+from cudafix.frontends.cuda.sema.device_clocks import CLOCK, times
+from cudafix.frontends.cuda.sema.heads import base_type
 from cudafix.frontends.cuda.sema.names import CASTS
-from cudafix.frontends.cuda.sema.origins import LONG, NAMES_OF_CALLEES, OUTSIDE, WORD, Origins, Roots, holds_numbers
+from cudafix.frontends.cuda.sema.origins import LONG, NAMES_OF_CALLEES, OUTSIDE, Origins, Roots, holds_numbers
+from cudafix.frontends.cuda.sema.ptx import instructions
 from cudafix.frontends.cuda.sema.type_texts import is_pointer, plain_name
 from cudafix.ir.device_code import MANY
+from cudafix.ir.names import WORD_IN_BYTES
 from cudafix.models.api import Effect
 from cudafix.models.device import device
 from cudafix.models.number_types import is_address_number, is_number
@@ -42,26 +45,6 @@ _QUERY = """
 PRINTS = re.compile(rb"\b(?:printf|vprintf|puts)\s*\(")
 TRAPS = re.compile(rb"\b(?:assert|__trap|__assert_fail|__builtin_trap|abort)\s*\(|\btrap;")
 _KEYWORDS = frozenset(b"if while for switch return sizeof alignof decltype static_cast".decode().split())
-# CUDA C++ Programming Guide, "Time Function"; PTX ISA, special registers `%clock`, `%clock64`, `%globaltimer`
-CLOCK = re.compile(
-    rb"\b(?:clock64|clock|__nanotime|__globaltimer\w*)\s*\(|%(?:clock|globaltimer)\w*|\b(?:system|steady|high_resolution)_clock\b"
-)
-_READ_BY_ASSEMBLY = (
-    rb"\basm\s*(?:volatile\b)?\s*\(\s*\"mov\.\w+\s+%0,\s*%%?(?:clock|globaltimer)\w*;\"\s*:\s*\"=\w+\"\s*\(\s*(\w+)\s*\)"
-    rb"(?:\s*:\s*:\s*\"memory\")?\s*\)"
-)
-_SET_BY_CLOCK = re.compile(  # a variable of the function
-    rb"\b(?:auto|const|int|long|unsigned|\w+_t)\s+(\w+)\s*=\s*clock(?:64)?\s*\(\s*\)(?=\s*;)|" + _READ_BY_ASSEMBLY
-)
-_DECLARED = re.compile(rb"\b(?:(?:unsigned|long|int|\w+_t)\s+)+(\w+(?:\s*,\s*\w+)*)\s*;")
-_ONLY_WAITS = re.compile(
-    rb"(?:[\s{};]|__nanosleep\s*\([\w\s]*\)|" + _READ_BY_ASSEMBLY.replace(rb"(\w+)", rb"\w+") + rb")*"
-)
-
-
-@cache
-def _waits() -> Query:
-    return Query(Language(language()), "[(while_statement) (do_statement)] @loop")
 
 
 @cache
@@ -103,28 +86,8 @@ def in_macros(words: Iterable[bytes], macros: Mapping[str, Macro]) -> list[str]:
         name = queue.pop()
         if name in macros and name not in found:
             found[name] = None
-            queue += [word.decode() for word in WORD.findall(macros[name].body)]
+            queue += [word.decode() for word in WORD_IN_BYTES.findall(macros[name].body)]
     return sorted(found)
-
-
-def _times(body: Node, text: bytes, besides: bytes) -> bool:
-    """Whether device code does more with a clock than wait until some time has passed, in a loop that does nothing.
-    `besides`: what runs with the body, of macros and initializers.
-    """
-    if CLOCK.search(besides):
-        return True
-    rest = bytearray(text[body.start_byte : body.end_byte])
-    for loop in captures_of(_waits(), body).get("loop", ()):
-        inner = loop.child_by_field_name("body")
-        if inner is not None and _ONLY_WAITS.fullmatch(text, inner.start_byte, inner.end_byte):
-            at, end = loop.start_byte - body.start_byte, loop.end_byte - body.start_byte
-            rest[at:end] = b" " * (end - at)
-    since = {found[1] or found[2] for found in _SET_BY_CLOCK.finditer(text, body.start_byte, body.end_byte)}
-    left = _SET_BY_CLOCK.sub(b"", bytes(rest))
-    declared = (found for found in _DECLARED.finditer(left) if since.issuperset(re.split(rb"\s*,\s*", found[1])))
-    for found in reversed(list(declared)):
-        left = left[: found.start()] + left[found.end() :]
-    return CLOCK.search(left) is not None or any(re.search(rb"\b%s\b" % name, left) for name in since)
 
 
 def _evaluated(one: Definition) -> list[Node]:
@@ -146,168 +109,329 @@ def summary(
     touched: Mapping[bytes, tuple[str, ...]],
     made: Mapping[str, frozenset[str]],
 ) -> Summary:
-    parts = _evaluated(one)
-    names = {param.name: number for number, (param, _) in enumerate(one.params) if param.name}
-    kinds = {param.name: (param.type, param.by_reference) for param, _ in one.params}
-    summary = Summary(tuple(param.name for param, _ in one.params), scope=one.cls or one.namespace)
-    body = b"\n".join(text[part.start_byte : part.end_byte] for part in parts)
-    words = set(WORD.findall(body))
-    used = in_macros(words, macros)
-    written_out = b"\n".join([body, *(macros[name].body for name in used)])
-    summary.prints = PRINTS.search(written_out) is not None or b"cout" in words
-    summary.traps = TRAPS.search(written_out) is not None
-    besides = written_out[: len(body) - (one.body.end_byte - one.body.start_byte)] + written_out[len(body) :]
-    summary.times = CLOCK.search(written_out) is not None and _times(one.body, text, besides)
-    if b"static" in words:
-        touched = {**touched, **_statics(one, text, index)}
-    here = {word: touched[word] for word in words & touched.keys()}
-    summary.globals_read |= set().union(*here.values())
-    summary.words = {sys.intern(word.decode()) for word in words - here.keys()} - names.keys()
-    summary.words |= {
+    """What a function does by itself. `touched` are the variables that words name, `made` what functions return."""
+    body = _Body(one, text, index, macros, touched)
+    found = Summary(tuple(param.name for param, _ in one.params), scope=one.cls or one.namespace)
+    _read_words(body, found)
+    for name in body.used:
+        _read_macro(body, found, name)
+    if body.passed or body.here or one.cls is not None or b"(" in body.written_out:
+        _Memory(body, found, made).read()
+        _read_unknown_text(body, found)
+        _leave_const(body, found)
+        found.writes |= found.certain
+        found.reads |= found.certain
+    return found
+
+
+class _Body:
+    """What a call of a function evaluates, and the names in there. `passed` are the parameters that may lead to memory,
+    `everything` their numbers, `here` the words that name variables outside, `used` the macros.
+    """
+
+    def __init__(
+        self,
+        one: Definition,
+        text: bytes,
+        index: Declarations,
+        macros: Mapping[str, Macro],
+        touched: Mapping[bytes, tuple[str, ...]],
+    ) -> None:
+        self.one = one
+        self.text = text
+        self.index = index
+        self.macros = macros
+        self.parts = _evaluated(one)
+        self.names = {param.name: number for number, (param, _) in enumerate(one.params) if param.name}
+        self.kinds = {param.name: (param.type, param.by_reference) for param, _ in one.params}
+        self.body = b"\n".join(text[part.start_byte : part.end_byte] for part in self.parts)
+        self.words = set(WORD_IN_BYTES.findall(self.body))
+        self.used = in_macros(self.words, macros)
+        self.written_out = b"\n".join([self.body, *(macros[name].body for name in self.used)])
+        self.touched = {**touched, **_statics(one, text, index)} if b"static" in self.words else touched
+        self.here = {word: self.touched[word] for word in self.words & self.touched.keys()}
+        disguised = _TO_POINTER.search(self.written_out) is not None  # a number may be an address: `(float *)address`
+        self.passed = {
+            name
+            for name, (kind, ref) in self.kinds.items()
+            if ref or not is_number(kind) or (disguised and is_address_number(kind))
+        }
+        self.everything = frozenset(self.names[name] for name in self.passed if name)
+
+    def all_touched(self) -> set[str]:
+        """All variables outside."""
+        return set().union(*self.touched.values())
+
+
+def _read_words(body: _Body, found: Summary) -> None:
+    """What the words in a function say."""
+    one, words, written_out = body.one, body.words, body.written_out
+    found.prints = PRINTS.search(written_out) is not None or b"cout" in words
+    found.traps = TRAPS.search(written_out) is not None
+    end = len(body.body)
+    besides = written_out[: end - (one.body.end_byte - one.body.start_byte)] + written_out[end:]
+    found.times = CLOCK.search(written_out) is not None and times(one.body, body.text, besides)
+    found.globals_read |= set().union(*body.here.values())
+    found.words = {sys.intern(word.decode()) for word in words - body.here.keys()} - body.names.keys()
+    found.words |= {
         sys.intern(f"operator{'[]' if sign == b'[' else sign.decode()}") for sign in _SIGNS.findall(written_out)
     }
-    disguised = _TO_POINTER.search(written_out) is not None  # a number may be an address: `(float *)address`
-    passed = {
-        name
-        for name, (kind, ref) in kinds.items()
-        if ref or not is_number(kind) or (disguised and is_address_number(kind))
-    }
-    everything = frozenset(names[name] for name in passed if name)
-    summary.reads |= {names[name] for name in passed if name.encode() in words and name}
-    for name in used:
-        macro = macros[name]
-        inner = set(WORD.findall(macro.body))
-        summary.words.update(sys.intern(found.decode()) for found in inner - touched.keys())
-        for found in inner & touched.keys():
-            summary.globals_read |= set(touched[found])
-            summary.globals_written |= set(touched[found])
-        for param in passed:
-            if param.encode() in inner:
-                summary.reads.add(names[param])
-                summary.certain.add(names[param])
-        local_names = frozenset(name for word in here for name in here[word])
-        for match in CALLED.finditer(macro.body):
-            called = "".join(match[1].decode().split())
-            if called not in macros and called not in KEYWORDS_TEXT and called not in (macro.params or ()):
-                given = (everything,) * MANY, (local_names,) * MANY
-                if device(called, 0) is None and not index.is_type(called):
-                    summary.calls.append(ir.DeviceCall(called, summary.scope, False, *given))
-    if not passed and not here and one.cls is None and b"(" not in written_out:
-        return summary
-    captures: dict[str, list[Node]] = {}
-    for part in parts:
-        for kind, nodes in captures_of(_query(), part).items():
-            captures.setdefault(kind, []).extend(nodes)
-    numbers = {name: number for name, number in names.items() if name in passed}
-    unparsed = [node for part in parts for node in _unparsed(part)]
-    members = _members(one, words, index)
-    roots = Origins(captures, unparsed, text, index, kinds, numbers, here, members, made)
-    summary.keeps = keeps_addresses(captures, roots, text, kinds, index)
-    local = roots.local
-    if any(stands_for_another(macros[name]) and (name in names or name in local) for name in used):
-        summary.certain |= everything  # what is called so here is something else
-        summary.globals_written |= summary.globals_read
-        summary.keeps = True
-    fields = {name: kind for cls in index.lineage(one.cls) for name, kind in cls.fields.items()} if one.cls else {}
-    referring = {name for name in members if fields.get(name, "&").endswith("&")} - names.keys() - local.keys()
+    found.reads |= {body.names[name] for name in body.passed if name.encode() in words and name}
 
-    def written(node: Node, by_method: bool = False) -> None:
-        base, reached = roots.reached(node)
-        reached |= by_method  # through what its members hold
-        if base.type == "identifier":
-            name = text[base.start_byte : base.end_byte].decode("utf-8", "replace")
-            reached |= name in referring
-            summary.stores |= reached and name not in names and name not in local and name.encode() not in here
-        elif base.type != "this" or node.type != "field_expression":
-            summary.stores = True
-        if base.type == "identifier" and not reached:
-            _, by_reference = kinds.get(name, ("", False))
-            if name in names and not by_reference:
-                return  # the kernel's own copy
-            if name not in names and name.encode() not in here and name not in roots.references:
-                return  # a local pointer is moved, not what it points to
-        params, globals_ = roots.of(base)
-        if base.type != "identifier":
-            params, globals_ = roots.of(node)
-        elif name in names:
-            summary.certain |= params & {names[name]}  # it compiles: there is no `const`
-        elif (
-            by_method
-            or b"." in (path := text[base.end_byte : node.end_byte])
-            or b"->" in path
-            or local.get(name, "*")[-1:] not in ("*", "]")
-        ):
-            summary.deep |= params
-        summary.stores |= OUTSIDE in params
-        summary.writes |= params
-        summary.globals_written |= globals_
 
-    for node in captures.get("assign", ()):
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if left is not None:
-            written(left)
-        if left is not None and right is not None and roots.reached(left)[0].type not in ("identifier", "this"):
-            for name in roots.carried(right):  # another call may return it, whoever writes through that
-                written_through(summary, roots.of_name(name))
-    for node in captures.get("update", ()):
-        argument = node.child_by_field_name("argument")
-        if argument is not None:
-            written(argument)
-    for node in captures.get("new", ()):
-        placement = node.child_by_field_name("placement")
-        if placement is not None:
-            written_through(summary, roots.of(placement))
-        listed = [child for child in node.named_children if child.type == "argument_list"]
-        if listed:  # `new (p) T(x)`
-            written_through(summary, roots.of(listed[0]))
-    for node in captures.get("call", ()):
-        _call(node, text, summary, roots, written, kinds, macros, index, local, body)
-    for node in unparsed:
-        found = roots.of(node)
-        written_through(summary, found)
-        summary.keeps |= found[0] != frozenset()
-        for match in CALLED.finditer(text, node.start_byte, node.end_byte):
-            name, arguments = "".join(match[1].decode().split()), ((found[0],) * MANY, (found[1],) * MANY)
-            summary.calls.append(ir.DeviceCall(name, summary.scope, False, *arguments))
-    in_parts = [roots.of(node) for node in made_numbers(captures, roots, text, kinds, index)]
-    in_parts += [roots.of_name(name) for name, kind in local.items() if roots.shows_parts(kind, b"union" in words)]
-    for found in in_parts:  # which arithmetic gives the address back is not followed
-        written_through(summary, found)
-        summary.keeps |= found[0] != frozenset()
-    if b"asm" in written_out and (acts := _assembly(written_out)):
-        summary.certain |= everything
-        summary.globals_read |= set().union(*touched.values())
-        summary.globals_written |= set().union(*touched.values())
-        summary.keeps = True
-        summary.traps |= "trap" in acts or "exit" in acts
-        summary.unknown.add("asm")
-    pasted = any(b"##" in macros[name].body for name in used)
-    if pasted:  # which names it makes is not known
-        summary.unknown.add("##")
-        summary.globals_read |= set().union(*touched.values())
-        summary.globals_written |= set().union(*touched.values())
-    head = text[one.node.start_byte : one.body.start_byte].partition(b"(")[0]
-    if b"&" in head or (
-        not is_number(one.returns) and one.returns != "void"
-    ):  # its caller may write through what it returns
-        summary.globals_written |= summary.globals_read
-    if const := {
+def _read_macro(body: _Body, found: Summary, name: str) -> None:
+    """What a macro does that a function uses: it may write whatever it names, and call with whatever is there."""
+    macro = body.macros[name]
+    inner = set(WORD_IN_BYTES.findall(macro.body))
+    found.words.update(sys.intern(word.decode()) for word in inner - body.touched.keys())
+    for word in inner & body.touched.keys():
+        found.globals_read |= set(body.touched[word])
+        found.globals_written |= set(body.touched[word])
+    for param in body.passed:
+        if param.encode() in inner:
+            found.reads.add(body.names[param])
+            found.certain.add(body.names[param])
+    outside = frozenset(name for word in body.here for name in body.here[word])
+    for match in CALLED.finditer(macro.body):
+        called = "".join(match[1].decode().split())
+        if called not in body.macros and called not in KEYWORDS_TEXT and called not in (macro.params or ()):
+            if device(called, 0) is None and not body.index.is_type(called):
+                given = (body.everything,) * MANY, (outside,) * MANY
+                found.calls.append(ir.DeviceCall(called, found.scope, False, *given))
+
+
+def _read_unknown_text(body: _Body, found: Summary) -> None:
+    """What assembly, and names that macros make, may do."""
+    one = body.one
+    if b"asm" in body.written_out and (acts := instructions(body.written_out)):
+        found.certain |= body.everything
+        found.globals_read |= body.all_touched()
+        found.globals_written |= body.all_touched()
+        found.keeps = True
+        found.traps |= "trap" in acts or "exit" in acts
+        found.unknown.add("asm")
+    if any(b"##" in body.macros[name].body for name in body.used):  # which names it makes is not known
+        found.unknown.add("##")
+        found.globals_read |= body.all_touched()
+        found.globals_written |= body.all_touched()
+    head = body.text[one.node.start_byte : one.body.start_byte].partition(b"(")[0]
+    if b"&" in head or not (is_number(one.returns) or one.returns == "void"):
+        found.globals_written |= found.globals_read  # its caller may write through what it returns
+
+
+def _leave_const(body: _Body, found: Summary) -> None:
+    """What `const` says is not written, after all that is written; but where a reference may be bound."""
+    one, text = body.one, body.text
+    const = {
         number
         for number, (param, at) in enumerate(one.params)
-        if number in summary.writes
+        if number in found.writes
         and _points_to_const(at, text, param)
-        and _ends_there(param, body, index)
-        and not (number in summary.deep and not holds_numbers(param, index))
-    }:
-        kept = Const(text, {param.name for number, (param, _) in enumerate(one.params) if number in const}, index)
-        summary.writes -= {names[name] for name in kept.of(parts)}
-    if (bound := _initializers(one)) is not None and (OUTSIDE in summary.writes or summary.calls):
-        # a reference may be bound there
-        words = set(WORD.findall(text, bound.start_byte, bound.end_byte))
-        summary.certain |= {number for name, number in names.items() if name in passed and name.encode() in words}
-    summary.writes |= summary.certain
-    summary.reads |= summary.certain
-    return summary
+        and _ends_there(param, body.body, body.index)
+        and not (number in found.deep and not holds_numbers(param, body.index))
+    }
+    if const:
+        kept = Const(text, {param.name for number, (param, _) in enumerate(one.params) if number in const}, body.index)
+        found.writes -= {body.names[name] for name in kept.of(body.parts)}
+    if (bound := _initializers(one)) is not None and (OUTSIDE in found.writes or found.calls):
+        words = set(WORD_IN_BYTES.findall(text, bound.start_byte, bound.end_byte))
+        named = (item for item in body.names.items() if item[0] in body.passed)
+        found.certain |= {number for name, number in named if name.encode() in words}
+
+
+class _Memory:
+    """What the statements of a function do to memory, by its tree."""
+
+    def __init__(self, body: _Body, found: Summary, made: Mapping[str, frozenset[str]]) -> None:
+        self._body = body
+        self._found = found
+        self._text = body.text
+        self._captures: dict[str, list[Node]] = {}
+        for part in body.parts:
+            for kind, nodes in captures_of(_query(), part).items():
+                self._captures.setdefault(kind, []).extend(nodes)
+        self._unparsed = [node for part in body.parts for node in _unparsed(part)]
+        numbers = {name: number for name, number in body.names.items() if name in body.passed}
+        members = _members(body.one, body.words, body.index)
+        self._roots = Origins(
+            self._captures, self._unparsed, body.text, body.index, body.kinds, numbers, body.here, members, made
+        )
+        self._local = self._roots.local
+        lineage = body.index.lineage(body.one.cls) if body.one.cls else ()
+        fields = {name: kind for cls in lineage for name, kind in cls.fields.items()}
+        referring = {name for name in members if fields.get(name, "&").endswith("&")}
+        self._referring = referring - body.names.keys() - self._local.keys()  # members that may be references
+
+    def read(self) -> None:
+        """Read all statements."""
+        body, found, roots = self._body, self._found, self._roots
+        found.keeps = keeps_addresses(self._captures, roots, self._text, body.kinds, body.index)
+        hidden = (name for name in body.used if name in body.names or name in self._local)
+        if any(stands_for_another(body.macros[name]) for name in hidden):
+            found.certain |= body.everything  # what is called so here is something else
+            found.globals_written |= found.globals_read
+            found.keeps = True
+        for node in self._captures.get("assign", ()):
+            self._assignment(node)
+        for node in self._captures.get("update", ()):
+            argument = node.child_by_field_name("argument")
+            if argument is not None:
+                self._written(argument)
+        for node in self._captures.get("new", ()):
+            self._new(node)
+        for node in self._captures.get("call", ()):
+            self._call(node)
+        for node in self._unparsed:
+            self._unread(node)
+        in_parts = [roots.of(node) for node in made_numbers(self._captures, roots, self._text, body.kinds, body.index)]
+        kinds = self._local.items()
+        in_parts += [roots.of_name(name) for name, kind in kinds if roots.shows_parts(kind, b"union" in body.words)]
+        for one in in_parts:  # which arithmetic gives the address back is not followed
+            written_through(found, one)
+            found.keeps |= one[0] != frozenset()
+
+    def _of(self, node: Node) -> str:
+        return self._text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def _assignment(self, node: Node) -> None:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if left is not None:
+            self._written(left)
+        if left is not None and right is not None and self._roots.reached(left)[0].type not in ("identifier", "this"):
+            for name in self._roots.carried(right):  # another call may return it, whoever writes through that
+                written_through(self._found, self._roots.of_name(name))
+
+    def _new(self, node: Node) -> None:
+        placement = node.child_by_field_name("placement")
+        if placement is not None:
+            written_through(self._found, self._roots.of(placement))
+        listed = [child for child in node.named_children if child.type == "argument_list"]
+        if listed:  # `new (p) T(x)`
+            written_through(self._found, self._roots.of(listed[0]))
+
+    def _unread(self, node: Node) -> None:
+        found = self._roots.of(node)
+        written_through(self._found, found)
+        self._found.keeps |= found[0] != frozenset()
+        for match in CALLED.finditer(self._text, node.start_byte, node.end_byte):
+            name, arguments = "".join(match[1].decode().split()), ((found[0],) * MANY, (found[1],) * MANY)
+            self._found.calls.append(ir.DeviceCall(name, self._found.scope, False, *arguments))
+
+    def _written(self, node: Node, by_method: bool = False) -> None:
+        """A place is written; `by_method`, through what its members hold too."""
+        body, found, roots, text = self._body, self._found, self._roots, self._text
+        base, reached = roots.reached(node)
+        reached |= by_method
+        if base.type != "identifier":
+            found.stores |= base.type != "this" or node.type != "field_expression"
+            params, globals_ = roots.of(node)
+        else:
+            name = self._of(base)
+            outside = name.encode() in body.here
+            reached |= name in self._referring
+            found.stores |= reached and name not in body.names and name not in self._local and not outside
+            if not reached and name in body.names and not body.kinds.get(name, ("", False))[1]:
+                return  # the kernel's own copy
+            if not reached and name not in body.names and not outside and name not in roots.references:
+                return  # a local pointer is moved, not what it points to
+            params, globals_ = roots.of(base)
+            path = text[base.end_byte : node.end_byte]
+            if name in body.names:
+                found.certain |= params & {body.names[name]}  # it compiles: there is no `const`
+            elif by_method or b"." in path or b"->" in path or self._local.get(name, "*")[-1:] not in ("*", "]"):
+                found.deep |= params
+        found.stores |= OUTSIDE in params
+        found.writes |= params
+        found.globals_written |= globals_
+
+    # -- calls ---------------------------------------------------------------------------------------------------------
+
+    def _call(self, node: Node) -> None:
+        """What a call in device code may do to the memory that it is given."""
+        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        if function is None or arguments is None:
+            return
+        values = [child for child in arguments.children if child.is_named and child.type != "comment"]
+        if function.type == "field_expression":
+            self._method(function, values)
+        elif function.type == "lambda_expression":  # its body is read where it stands
+            self._all_written(values)
+        elif function.type not in NAMES_OF_CALLEES:
+            written_through(self._found, self._roots.of(function))
+            self._all_written(values)
+            self._calls("", values)  # what calls, casts and arrays give has no name
+        elif function.type != "primitive_type":
+            self._named(function, plain_name(self._of(function)), values)
+
+    def _all_written(self, values: Iterable[Node]) -> None:
+        for value in values:
+            written_through(self._found, self._roots.of(value))
+
+    def _calls(self, name: str, values: Sequence[Node], method: bool = False) -> None:
+        """A function is called with these values, which it may or may not have."""
+        found, text = self._found, self._text
+        given = [self._roots.of(value) for value in values]
+        if any(value.end_byte - value.start_byte > LONG for value in values):
+            self._all_written(values)
+            found.calls.append(ir.DeviceCall("", found.scope, False, (), ()))
+            return
+        libraries = {
+            scope.decode()
+            for value in values
+            for word in map(bytes.decode, WORD_IN_BYTES.findall(text, value.start_byte, value.end_byte))
+            for scope in _SCOPE.findall(f"{self._body.kinds.get(word, ('',))[0]} {self._local.get(word, '')}".encode())
+        }
+        libraries |= {s.decode() for value in values for s in _SCOPE.findall(text, value.start_byte, value.end_byte)}
+        params, names = tuple(one for one, _ in given), tuple(one for _, one in given)
+        found.calls.append(ir.DeviceCall(name, found.scope, method, params, names, tuple(sorted(libraries))))
+
+    def _method(self, function: Node, values: Sequence[Node]) -> None:
+        receiver, named = function.child_by_field_name("argument"), function.child_by_field_name("field")
+        method = plain_name(self._of(named)) if named is not None else ""
+        row = device(f".{method}", len(values)) if not self._body.index.is_member(method) else None
+        if receiver is not None and (row is None or row.effect is not Effect.HOST):
+            self._written(receiver, True)
+        self._all_written(value for value in values if self._roots.carries(value))
+        self._calls(method, values, method=True)
+
+    def _named(self, function: Node, name: str, values: Sequence[Node]) -> None:
+        """A call by a name."""
+        body, index = self._body, self._body.index
+        last = name.rpartition("::")[2]
+        if last in CASTS or last in _KEYWORDS:
+            return
+        if "::" not in name and (name in body.kinds or name in self._local):  # a function pointer, a functor, a lambda
+            self._local_callee(function, name, values)
+        elif (macro := body.macros.get(name)) is not None and macro.params is not None:
+            if not _MACRO_READS.fullmatch(macro.body):
+                self._all_written(values)
+        elif macro is not None:
+            renamed = macro.body.decode("utf-8", "replace").strip()
+            is_name = re.fullmatch(r"[\w:]+", renamed) is not None
+            if not is_name:
+                self._all_written(values)
+            self._calls(renamed if is_name else "", values)
+        elif "::" not in name and index.class_of(last) is None and index.is_type(last):
+            return  # a conversion, or a template's class
+        elif (made := index.class_of(name)) is not None:
+            if made.constructor in made.methods:  # it runs wherever the class is named (`device_code`)
+                self._calls(f"{name}::{last}", values)
+        elif sites.is_api(last) and device(name, len(values)) is None:  # the device's own `cudaMalloc`, `cudaFree`
+            self._all_written(values)
+            if index.is_declared_function(last) or "::" in name:
+                self._calls(name, values)
+        else:
+            self._calls(name, values)
+
+    def _local_callee(self, function: Node, name: str, values: Sequence[Node]) -> None:
+        """A variable of the function is called. The body of a lambda is read where it stands."""
+        head, references = _head_of_lambda(name, self._body.body), self._body.index.references
+        words = WORD_IN_BYTES.findall(head) if head is not None else []
+        lends = head is None or _LENDS.search(head) or any(references.may_be(word.decode()) for word in words)
+        self._all_written(value for value in values if lends or self._roots.carries(value))
+        if head is None:
+            written_through(self._found, self._roots.of(function))
+            self._calls("", values)
 
 
 def _initializers(one: Definition) -> Node | None:
@@ -317,139 +441,6 @@ def _initializers(one: Definition) -> Node | None:
 
 _SIGNS = re.compile(rb"(?:<<|>>)=?|->|&&|\|\||\+\+|--|[-+*/%&|^=!<>]=|[-+*/%&|^~!=<>]|\[(?=)")
 _TO_POINTER = re.compile(rb"\*\s*(?:const\s*)?(?:__restrict__\s*)?(?:\)|>\s*\()|_cast\s*<")
-# PTX ISA 9.0: instructions that write registers and shared memory of the block alone
-_PTX_QUIET = re.compile(
-    r"(?:mov|add|addc|sub|subc|mul|mul24|mad|madc|mad24|fma|div|rem|abs|neg|min|max|popc|clz|bfind|fns|brev|bfe|bfi|szext"
-    r"|bmsk|dp4a|dp2a|sad|sqrt|rsqrt|rcp|sin|cos|lg2|ex2|tanh|copysign|testp|setp|set|selp|slct|and|or|xor|not|cnot|lop3"
-    r"|shf|shl|shr|shfl|prmt|cvt|cvta|pack|mma|wmma|ldmatrix|movmatrix|wgmma|ld|ldu|prefetch|prefetchu|isspacep|vote|match"
-    r"|activemask|bar|barrier|fence|membar|griddepcontrol|nanosleep|elect|redux|mapa|getctarank|setmaxnreg|tex|tld4|txq"
-    r"|bra|ret|reg|pragma|discard|applypriority|createpolicy)(?:\.[\w:]+)*"
-)
-_PTX_SHARED = re.compile(
-    r"(?:st|atom|red|stmatrix|cp\.async)[\w.:]*\.shared[\w.:]*|stmatrix[\w.:]*|mbarrier[\w.:]*|cp\.async[\w.:]*"
-)
-_ASSEMBLY = re.compile(rb"\b(?:asm|__asm|__asm__)\b\s*(?:volatile|__volatile__)?\s*\(")
-_LITERAL = re.compile(rb'"((?:[^"\\]|\\.)*)"')
-
-
-def _assembly(text: bytes) -> set[str]:
-    """The instructions in inline PTX that may write memory, stop the kernel, or are not known."""
-    found: set[str] = set()
-    for match in _ASSEMBLY.finditer(text):
-        at = match.end()
-        template = b""
-        while (part := re.compile(rb'\s*"((?:[^"\\]|\\.)*)"').match(text, at)) is not None:
-            template += part[1]
-            at = part.end()
-        if not template and text[at : at + 1] != b")":
-            found.add("asm")  # its text is made by a macro
-        for line in re.split(r"\\n|\\t|[;{}\n]", template.decode("utf-8", "replace")):
-            said = re.sub(r"^\s*(?:\$?\w+\s*:)?\s*(?:@!?[%\w]+\s+)?\.?", "", line.partition("//")[0]).strip()
-            word = said.split()[0] if said else ""
-            to_shared = _PTX_SHARED.fullmatch(word) is not None and not word.startswith("cp.async.bulk")
-            if word and not to_shared and _PTX_QUIET.fullmatch(word) is None:
-                found.add(word.partition(".")[0])
-    return found
-
-
-def _call(
-    node: Node,
-    text: bytes,
-    summary: Summary,
-    roots: Origins,
-    written: Callable[..., None],
-    kinds: Mapping[str, tuple[str, bool]],
-    macros: Mapping[str, Macro],
-    index: Declarations,
-    local: Mapping[str, str],
-    body: bytes,
-) -> None:
-    """What a call in device code may do to the memory that it is given."""
-    function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-    if function is None or arguments is None:
-        return
-    values = [child for child in arguments.children if child.is_named and child.type != "comment"]
-
-    def all_written() -> None:
-        for value in values:
-            written_through(summary, roots.of(value))
-
-    def calls(name: str, method: bool = False) -> None:
-        given = [roots.of(value) for value in values]
-        if any(value.end_byte - value.start_byte > LONG for value in values):
-            all_written()
-            summary.calls.append(ir.DeviceCall("", summary.scope, False, (), ()))
-            return
-        libraries = {
-            scope.decode()
-            for value in values
-            for word in [*WORD.findall(text, value.start_byte, value.end_byte)]
-            for scope in _SCOPE.findall(f"{kinds.get(word.decode(), ('',))[0]} {local.get(word.decode(), '')}".encode())
-        }
-        libraries |= {s.decode() for value in values for s in _SCOPE.findall(text, value.start_byte, value.end_byte)}
-        params, names = tuple(one for one, _ in given), tuple(one for _, one in given)
-        summary.calls.append(ir.DeviceCall(name, summary.scope, method, params, names, tuple(sorted(libraries))))
-
-    if function.type == "field_expression":
-        receiver, name_node = function.child_by_field_name("argument"), function.child_by_field_name("field")
-        method = (
-            plain_name(text[name_node.start_byte : name_node.end_byte].decode("utf-8", "replace")) if name_node else ""
-        )
-        row = device(f".{method}", len(values)) if not index.is_member(method) else None
-        if receiver is not None and (row is None or row.effect is not Effect.HOST):
-            written(receiver, True)
-        for value in values:
-            if roots.carries(value):
-                written_through(summary, roots.of(value))
-        calls(method, method=True)
-        return
-    if function.type == "lambda_expression":  # its body is read where it stands
-        all_written()
-        return
-    if function.type not in NAMES_OF_CALLEES:
-        written_through(summary, roots.of(function))
-        all_written()
-        calls("")  # what calls, casts and arrays give has no name
-        return
-    name = plain_name(text[function.start_byte : function.end_byte].decode("utf-8", "replace"))
-    last = name.rpartition("::")[2]
-    if last in CASTS or last in _KEYWORDS or function.type == "primitive_type":
-        return
-    if "::" not in name and (name in kinds or name in local):  # a function pointer, a functor, a lambda
-        head = _head_of_lambda(name, body)  # a lambda's body is read where it stands
-        words = WORD.findall(head) if head is not None else []
-        lends = head is None or _LENDS.search(head) or any(index.references.may_be(word.decode()) for word in words)
-        for value in values:
-            if lends or roots.carries(value):
-                written_through(summary, roots.of(value))
-        if head is None:
-            written_through(summary, roots.of(function))
-            calls("")
-        return
-    macro = macros.get(name)
-    if macro is not None and macro.params is not None:
-        if not _MACRO_READS.fullmatch(macro.body):
-            all_written()
-        return
-    if macro is not None:
-        renamed = macro.body.decode("utf-8", "replace").strip()
-        if re.fullmatch(r"[\w:]+", renamed) is None:
-            all_written()
-        calls(renamed if re.fullmatch(r"[\w:]+", renamed) else "")
-        return
-    if "::" not in name and index.class_of(last) is None and index.is_type(last):  # a conversion, or a template's class
-        return
-    made = index.class_of(name)
-    if made is not None:  # its constructor, which runs wherever the class is named (`device_code`)
-        if made.constructor in made.methods:
-            calls(f"{name}::{last}")
-        return
-    if sites.is_api(last) and device(name, len(values)) is None:  # the device's own `cudaMalloc`, `cudaFree`
-        all_written()
-        if index.is_declared_function(last) or "::" in name:
-            calls(name)
-        return
-    calls(name)
 
 
 _SCOPE = re.compile(rb"(?<![\w:])(?:::)?([A-Za-z_]\w*)\s*::")
@@ -498,7 +489,7 @@ def _statics(one: Definition, text: bytes, index: Declarations) -> dict[bytes, t
     """
     found: dict[bytes, tuple[str, ...]] = {}
     for node in captures_of(_query(), one.body).get("init", ()):
-        words = WORD.findall(text, node.start_byte, node.end_byte) if node.type == "declaration" else ()
+        words = WORD_IN_BYTES.findall(text, node.start_byte, node.end_byte) if node.type == "declaration" else ()
         if b"static" in words and b"__shared__" not in words:
             for declarator in node.children_by_field_name("declarator"):
                 variable = declared(base_type(node, text, index), declarator, text)

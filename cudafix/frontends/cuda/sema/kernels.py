@@ -18,9 +18,10 @@ from cudafix import ir
 from cudafix.frontends.cuda.parse.queries import captures as captures_of
 from cudafix.frontends.cuda.preprocess.macros import Macro
 from cudafix.frontends.cuda.sema.declarations import Declarations, Definition
+from cudafix.frontends.cuda.sema.declarators import CLASS_NODES
+from cudafix.frontends.cuda.sema.device_clocks import CLOCK
 from cudafix.frontends.cuda.sema.device_functions import (
     CALLED,
-    CLOCK,
     KEYWORDS_TEXT,
     PRINTS,
     TRAPS,
@@ -28,9 +29,9 @@ from cudafix.frontends.cuda.sema.device_functions import (
     in_macros,
     summary,
 )
-from cudafix.frontends.cuda.sema.origins import WORD
 from cudafix.frontends.cuda.sema.type_texts import plain_name
 from cudafix.ir.device_code import DEFAULT, LAMBDA, MANY, TEMPLATE, closed
+from cudafix.ir.names import WORD_IN_BYTES
 from cudafix.models.device import device
 
 _INTRODUCER = re.compile(rb"\](?!\s*[;,=)\].+*/%&|?:])")  # what stands behind the `]` of an array begins no lambda
@@ -152,7 +153,7 @@ def _may_be_on_device(one: Definition, text: bytes) -> bool:
 
 def _described(one: Definition, summary: Summary, text: bytes, path: str) -> ir.Kernel:
     head = text[one.node.start_byte : one.body.start_byte]
-    words = {word.decode() for word in WORD.findall(head)}
+    words = {word.decode() for word in WORD_IN_BYTES.findall(head)}
     if one.node.parent is not None and one.node.parent.type == "template_declaration":
         words.add(TEMPLATE)
     return ir.Kernel(
@@ -200,7 +201,7 @@ def _types(text: bytes) -> Iterator[tuple[str, frozenset[str], frozenset[str]]]:
     """
 
     def words(part: bytes) -> frozenset[str]:
-        return frozenset(word.decode() for word in WORD.findall(part))
+        return frozenset(word.decode() for word in WORD_IN_BYTES.findall(part))
 
     for name, meant in _ALIAS_TYPE.findall(text):
         yield name.decode(), words(meant), frozenset()
@@ -247,8 +248,8 @@ def _initialized(text: bytes, touched: Mapping[bytes, tuple[str, ...]]) -> dict[
     edges = [
         (name, word)
         for match in _INITIALIZED.finditer(text)
-        for name in {*WORD.findall(match[1])} & touched.keys()
-        for word in {*WORD.findall(match[2])} & touched.keys()
+        for name in {*WORD_IN_BYTES.findall(match[1])} & touched.keys()
+        for word in {*WORD_IN_BYTES.findall(match[2])} & touched.keys()
     ]
     for _ in edges:  # a chain of pointers is as long as this
         for name, word in edges:
@@ -264,9 +265,9 @@ def _of_lambda(
 ) -> ir.Kernel:
     """A lambda, which a kernel may be given: what it does besides to its arguments and to what it captures."""
     body = text[node.start_byte : node.end_byte]
-    words = set(WORD.findall(body))
+    words = set(WORD_IN_BYTES.findall(body))
     for name in in_macros(words, macros):
-        words |= set(WORD.findall(macros[name].body))
+        words |= set(WORD_IN_BYTES.findall(macros[name].body))
         body += b"\n" + macros[name].body
     names = frozenset(name for word in words & touched.keys() for name in touched[word])
     called = {m[1].decode() for m in CALLED.finditer(body)} - KEYWORDS_TEXT
@@ -298,11 +299,11 @@ def _evaluated_unnamed(
         if value is None or not owner or owner in launched:
             continue
         member = node.type == "field_declaration"
-        words = set(WORD.findall(text, value.start_byte, value.end_byte))
+        words = set(WORD_IN_BYTES.findall(text, value.start_byte, value.end_byte))
         written = text[value.start_byte : value.end_byte]
         for name in in_macros(words, macros(node)):
             written += b"\n" + macros(node)[name].body
-        names = frozenset(name for word in {*WORD.findall(written)} & touched.keys() for name in touched[word])
+        names = frozenset(name for word in {*WORD_IN_BYTES.findall(written)} & touched.keys() for name in touched[word])
         called = {"".join(match[1].decode().split()) for match in CALLED.finditer(written)} - KEYWORDS_TEXT
         calls = tuple(
             ir.DeviceCall(name, "", False, (), ())
@@ -314,7 +315,7 @@ def _evaluated_unnamed(
             yield ir.Kernel(
                 f"{owner}::{DEFAULT}", (), frozenset(), frozenset(), prints, traps, names, names, frozenset(),
                 ir.Span(path, node.start_byte, node.end_byte), bool(names),
-                frozenset(word.decode() for word in WORD.findall(written)), False, member, False, calls, times=times,
+                frozenset(map(bytes.decode, WORD_IN_BYTES.findall(written))), False, member, False, calls, times=times,
             )  # fmt: skip
 
 
@@ -322,7 +323,7 @@ def _owner(node: Node, text: bytes) -> str:
     """The last name of the class of a data member, or of the function of a parameter; "" if it has none."""
     within = node.parent
     while within is not None:
-        if node.type == "field_declaration" and within.type in _CLASSES and within.child_by_field_name("name"):
+        if node.type == "field_declaration" and within.type in CLASS_NODES and within.child_by_field_name("name"):
             named = within.child_by_field_name("name")
         elif node.type != "field_declaration" and within.type == "function_declarator":
             named = within.child_by_field_name("declarator")
@@ -334,7 +335,6 @@ def _owner(node: Node, text: bytes) -> str:
     return ""
 
 
-_CLASSES = frozenset(("struct_specifier", "class_specifier", "union_specifier"))
 _PLAIN = frozenset("number_literal char_literal string_literal true false null nullptr".split())
 
 
@@ -383,7 +383,11 @@ def _made(
     ]
     nodes += [(one.cls, one.node) for one in functions if one.cls is not None]
     for name, node in nodes:
-        named = {full for word in WORD.findall(text, node.start_byte, node.end_byte) for full in touched.get(word, ())}
+        named = {
+            full
+            for word in WORD_IN_BYTES.findall(text, node.start_byte, node.end_byte)
+            for full in touched.get(word, ())
+        }
         last = name.rpartition("::")[2]
         found[last] = found.get(last, frozenset()) | named
     return found

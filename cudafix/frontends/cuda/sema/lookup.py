@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
 from cudafix.ir import GlobalVar
+from cudafix.ir.names import scopes_around
 
 _BEFORE = 1 << 40  # what a header declares stands in front of the file
 _ALWAYS = 1 << 60
@@ -183,7 +184,7 @@ class Lookup:
                 if one == name:
                     return _spaces(meant)
         opened, _ = self._opens(use)
-        for level in _around(use.scope):
+        for level in scopes_around(use.scope):
             spaces = [level, *(space for at, space in opened if at == level)]
             found = NOTHING.union(*(self._declared(one, name, use.at, seen) for one in spaces))
             if found := _of_kind(found, wanted):
@@ -236,7 +237,7 @@ class Lookup:
             self._opened[use] = (), False  # a directive in front of this one may be on the way
             queue = [(use.scope, space) for space in use.opened if space]
             unseen = "" in use.opened
-            for scope in _around(use.scope):
+            for scope in scopes_around(use.scope):
                 for written, where in self._directives(scope, use.at):
                     spaces = self._nominated(written, scope, where)
                     queue += ((scope, space) for space in spaces)
@@ -276,14 +277,6 @@ def _of_kind(found: Found, wanted: Kind | None) -> Found:
     return found if wanted is None else frozenset(one for one in found if one[0] == wanted)
 
 
-def _around(scope: str) -> Iterator[str]:
-    """A scope and those around it, the outermost namespace last."""
-    while scope:
-        yield scope
-        scope = scope.rpartition("::")[0]
-    yield ""
-
-
 def _common(a: str, b: str) -> str:
     """The innermost scope around two."""
-    return next(one for one in _around(a) if not one or f"{b}::".startswith(f"{one}::"))
+    return next(one for one in scopes_around(a) if not one or f"{b}::".startswith(f"{one}::"))

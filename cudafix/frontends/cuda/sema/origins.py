@@ -18,9 +18,10 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda.sema.declarations import Declarations
 from cudafix.frontends.cuda.sema.declarators import Declared, declared
-from cudafix.frontends.cuda.sema.indexing import base_type
+from cudafix.frontends.cuda.sema.heads import base_type
 from cudafix.frontends.cuda.sema.names import CASTS
 from cudafix.frontends.cuda.sema.type_texts import is_pointer, plain_name
+from cudafix.ir.names import WORD_IN_BYTES
 from cudafix.models.api import plays, roles_of
 from cudafix.models.device import device
 
@@ -31,7 +32,6 @@ NOWHERE: Roots = (frozenset(), frozenset())
 OUTSIDE = -1
 """In the place of a parameter: what a member of the object leads to, on which a method is called."""
 
-WORD = re.compile(rb"[A-Za-z_]\w*")
 LONG = 4_000  # bytes of an expression that may stand for anything: calls in calls would be read again and again
 _WITHOUT = frozenset(
     "number_literal char_literal string_literal raw_string_literal concatenated_string true false null nullptr "
@@ -96,7 +96,7 @@ class Origins:
         for name in members:
             self._held.setdefault(name, (frozenset((OUTSIDE,)), frozenset()))
         for node in unparsed:
-            words = frozenset(map(bytes.decode, WORD.findall(text, node.start_byte, node.end_byte)))
+            words = frozenset(map(bytes.decode, WORD_IN_BYTES.findall(text, node.start_byte, node.end_byte)))
             flows += [(word, words) for word in words]
         for name, kind in self.local.items():
             for cls in index.lineage(_plain(kind)):
@@ -173,7 +173,7 @@ class Origins:
     def _named(self, node: Node) -> frozenset[str]:
         at = node.start_byte, node.end_byte
         if at not in self._words:
-            self._words[at] = frozenset(word.decode() for word in WORD.findall(self._text, *at))
+            self._words[at] = frozenset(word.decode() for word in WORD_IN_BYTES.findall(self._text, *at))
         return self._words[at]
 
     def _carried(self, node: Node | None, elements: bool = False) -> frozenset[str]:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from cudafix.frontends.cuda.parse.source import Parsed
 from cudafix.frontends.cuda.sema.declarations import Declarations
+from cudafix.ir.names import WORD
 
 ANY_CLASS = "*"
 """Any class may be the one."""
@@ -50,7 +51,6 @@ _NO_NAMES = frozenset(
     "const volatile struct class union enum typename signed unsigned __restrict__ __restrict restrict std".split()
 )
 _DEDUCED = frozenset("auto decltype typeof __typeof__ __typeof".split())
-_WORD = re.compile(r"[A-Za-z_]\w*")
 _BEHIND = re.compile(r"(?:\s*\b(?:const|volatile|__restrict__|__restrict|restrict)\b)+\s*\Z")
 
 
@@ -125,8 +125,8 @@ def _casts(text: bytes) -> Iterator[tuple[bytes, bytes, bytes | None]]:
 def _classes_of(kind: str, parsed: Parsed, found: Declarations, through: frozenset[str]) -> set[str]:
     """The classes that a pointer or reference of such a type may lead to, if it is one."""
     kind = _BEHIND.sub("", kind).strip()
-    words = [word for word in _WORD.findall(kind) if word not in _NO_NAMES and word not in through]
-    head = [word for word in _WORD.findall(kind.partition("<")[0]) if word not in _NO_NAMES][-1:]
+    words = [word for word in WORD.findall(kind) if word not in _NO_NAMES and word not in through]
+    head = [word for word in WORD.findall(kind.partition("<")[0]) if word not in _NO_NAMES][-1:]
     if "(" in kind or not _DEDUCED.isdisjoint(words):
         return {ANY_CLASS}
     leads = kind.endswith(("*", "&"))

@@ -17,6 +17,7 @@ from cudafix.frontends.cuda.preprocess.expansion import stands_for_another
 from cudafix.frontends.cuda.preprocess.macros import Macro
 from cudafix.frontends.cuda.sema.declarators import CONSTANT
 from cudafix.ir import GlobalVar
+from cudafix.ir.names import WORD_IN_BYTES
 
 _REFERENCE = re.compile(rb"[\s(]*&")
 _ALIAS = re.compile(rb'\b(?:__)?(?:alias|weakref|asm)(?:__)?\s*\(\s*"([\w.$]+)"')
@@ -27,7 +28,6 @@ _LABEL = re.compile(rb"\b(?:__)?(?:alias|weakref|asm|section)(?:__)?\s*\(")
 _PRAGMA = re.compile(rb"#[ \t]*pragma[ \t]+(?:weak|redefine_extname)[ \t]+(\w+)[ \t]*=?[ \t]*(\w+)")
 _BOUND = re.compile(r"__(?:start|stop)_\w+")
 _MAY_BE_MEMORY = re.compile(rb"[&*]|\bauto\b|\bdecltype\b")
-_WORD = re.compile(rb"[A-Za-z_]\w*")
 
 
 def second_names(
@@ -51,7 +51,7 @@ def second_names(
         if one.span.path != path:
             continue
         declaration = _declaration_around(one, written)
-        words = {word.decode() for word in _WORD.findall(declaration)}
+        words = {word.decode() for word in WORD_IN_BYTES.findall(declaration)}
         if _LABEL.search(declaration) or not words.isdisjoint(naming):
             symbols = b" ".join(_ALIAS.findall(declaration)).decode()  # mangled: `_ZN1a5frameE`
             found |= words | {name for other in own if (name := _last(other.name)) in symbols}
@@ -61,10 +61,10 @@ def second_names(
         if one.array and one.span.path == path and _REFERENCE.match(text, one.span.start):
             given = text[value.start_byte : value.end_byte]
             called = b"(" in given and value.type not in ("init_declarator", "array_declarator")
-            found |= {_last(v.name) for v in own if called} | {word.decode() for word in _WORD.findall(given)}
+            found |= {_last(v.name) for v in own if called} | {word.decode() for word in WORD_IN_BYTES.findall(given)}
     for reference in _TO_ARRAY.finditer(text):
         if not _is_in_function(root, reference.start()):
-            found |= {word.decode() for word in _WORD.findall(reference[0])}
+            found |= {word.decode() for word in WORD_IN_BYTES.findall(reference[0])}
     found |= _given_to_templates([one for one in own if one.span.path != path or _changes(one, text)], root, text)
     return frozenset(
         name for one in own if _last(one.name) in found for name in (one.name, f"::{one.name.removeprefix('::')}")
@@ -81,7 +81,7 @@ def named_by_macros(
             scope, separator, last = one.name.removeprefix("::").rpartition("::")
             macro = macros_in(one.span.start, one.span.end).get(last)
             if macro is not None and stands_for_another(macro):
-                names = (last, *(word.decode() for word in _WORD.findall(macro.body)))
+                names = (last, *(word.decode() for word in WORD_IN_BYTES.findall(macro.body)))
                 found.update(f"{before}{scope}{separator}{name}" for name in names for before in ("", "::"))
     return frozenset(found)
 
@@ -103,7 +103,7 @@ def is_memory_of_a_template(node: Node, name: str, text: bytes) -> bool:
         listed = around.child_by_field_name("parameters") if around.type == "template_declaration" else None
         for parameter in listed.named_children if listed is not None else ():
             written = text[parameter.start_byte : parameter.end_byte]
-            if _MAY_BE_MEMORY.search(written) and name.encode() in _WORD.findall(written.partition(b"=")[0]):
+            if _MAY_BE_MEMORY.search(written) and name.encode() in WORD_IN_BYTES.findall(written.partition(b"=")[0]):
                 return True
         around = around.parent
     return False
@@ -114,7 +114,7 @@ def _given_to_templates(variables: Iterable[GlobalVar], root: Node, text: bytes)
     names = {_last(one.name).encode() for one in variables}
     listed = [text[node.start_byte : node.end_byte] for node in _nodes(root, "template_parameter_list")]
     listed += _in_angles(text) if any(name in text for name in names) else ()
-    return {word.decode() for one in listed for word in _WORD.findall(one) if word in names}
+    return {word.decode() for one in listed for word in WORD_IN_BYTES.findall(one) if word in names}
 
 
 def _in_angles(text: bytes) -> Iterator[bytes]:
@@ -144,7 +144,7 @@ def _is_in_function(root: Node, at: int) -> bool:
 def _changes(one: GlobalVar, text: bytes) -> bool:
     """Whether a variable of this file is none that is constant."""
     start = max(text.rfind(mark, 0, one.span.start) for mark in (b";", b"}", b"{"))
-    return CONSTANT.isdisjoint(word.decode() for word in _WORD.findall(text, start + 1, one.span.start))
+    return CONSTANT.isdisjoint(word.decode() for word in WORD_IN_BYTES.findall(text, start + 1, one.span.start))
 
 
 def _declaration_around(one: GlobalVar, text: bytes) -> bytes:

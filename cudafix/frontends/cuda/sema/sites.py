@@ -22,7 +22,6 @@ CHECK_NAME = re.compile(
     r"|require|expect|status|must|gpu|ensure)\w*",
     re.IGNORECASE,
 )
-STATUS_NAME = re.compile(r"(?i)\w*(?:err|status|stat|result|ret|rc|code|res)\w*")
 STATUS_TYPE = re.compile(
     r"(?:cuda|cublas|cufft|cusparse|curand|cusolver|cudnn|nccl)\w*(?:Error|Status|Result)\w*|CUresult"
 )

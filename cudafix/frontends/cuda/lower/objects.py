@@ -126,9 +126,6 @@ class Objects(Expressions):
     def row_lent(self, param: Param) -> Class | None:
         raise NotImplementedError
 
-    def type_specifier(self, node: Node) -> str:
-        raise NotImplementedError
-
     def fill_members(
         self, node: Node, place: Expr, cls: Class, items: deque[tuple[Node | None, Expr]], rest: bool
     ) -> None:

@@ -505,19 +505,10 @@ class _Linker:
         return self._at_start[source]
 
     def _reached_at_start(self, source: str) -> set[bytes]:
-        """The names that the initializers of a source use, by macros of headers too, and the functions of its own that
-        they call.
-        """
+        """The names that the initializers of a source use, and the functions of its own that they call."""
         if source not in self._reached:
             own = frozenset((source, *self._parts(source)))
-            always = self._outlines.outline(source).always
-            headers = [self._outlines.outline(path) for path in self._tree.included(source)]
-            fresh, meant = always, set[bytes]()
-            while fresh:  # what a macro of a header stands for
-                named = (each.uses.get(name, ()) for each in headers for name in fresh & each.renames)
-                fresh = set[bytes]().union(*named) - meant - always
-                meant |= fresh
-            self._reached[source] = self._reached_in(own, always | meant)
+            self._reached[source] = self._reached_in(own, self._outlines.outline(source).always)
         return self._reached[source]
 
     def _own(self, source: str) -> list[Outline]:

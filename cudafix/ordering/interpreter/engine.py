@@ -485,7 +485,7 @@ class Engine(Chosen):
 
     def _unknown_statement(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.Unknown)
-        if stmt.parts and (called := self.through_pointer(stmt, state)) is not None:
+        if stmt.why == ir.THROUGH_POINTER and (called := self.through_pointer(stmt, state)) is not None:
             return called
         if stmt.why.endswith(ir.IS_KEPT) and AnyTime.of(self.program, self.tables).may_run(stmt.called, stmt.span.path):
             return state

@@ -957,11 +957,16 @@ class Environment:
                 values = values if len(targets) == 1 else _sole(path, values)
                 found[path] = found[path] | values if path in found else values
         if len(targets) > 1:  # what one of them has by this name may be in another as a part of a whole
+            beside: dict[tuple[Path, str], list[Path]] = {}  # of what is unwritten in one whole all fields say the same
+            for path in found:
+                beside.setdefault((path[:-1], path[-1][0] if path else ""), []).append(path)
             for root, base in targets:
                 cells_of = self[root]
-                for path in found:
-                    if base + path not in cells_of:
-                        found[path] |= cells_of.unwritten(base + path, meeting=True)
+                for paths in beside.values():
+                    if more := cells_of.unwritten(base + paths[0], meeting=True):
+                        for path in paths:
+                            if not more <= found[path] and base + path not in cells_of:
+                                found[path] |= more
         return found
 
     def at_parts(self, cells: Collection[Cell], parts: Iterable[Path]) -> dict[Path, Values]:

@@ -90,6 +90,7 @@ class Followed(Enum):
 
 
 VALUES_OF_A_STEP = 16
+PARTS_OF_A_STEP = 128  # of objects of which any may be meant, each in each
 """What can be reached counts for a step for each so many values: it is found out about as fast as a statement runs."""
 
 
@@ -913,7 +914,9 @@ class Machine:
         """What the parts of a struct hold that an expression names."""
         if not isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref | ir.Choice):
             return {}
-        found = state.env.parts(self.cells(state, expr))
+        cells = self.cells(state, expr)
+        found = state.env.parts(cells)
+        self.step(len(cells) * len(found) // PARTS_OF_A_STEP)
         found.pop((), None)
         return found
 

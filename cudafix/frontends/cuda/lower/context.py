@@ -58,7 +58,9 @@ _DEFINED_FUNCTION = re.compile(
 )
 _GIVEN = re.compile(rb"\w[ \t]*\(([^(){};]*)\)")  # what may be the arguments of a macro
 # an API call without which the rest has nothing to work with
-_WORKS = rb"\b(?:assert|%s)\s*\(+[^;()]*\bcu(?:da|blas|fft|rand|sparse|solver)?\w*(?:Malloc|Alloc|Create)\w*\s*\("
+_WORKS = re.compile(
+    rb"\b(\w+)(?=\s*\(+[^;()]*\bcu(?:da|blas|fft|rand|sparse|solver)?\w*(?:Malloc|Alloc|Create)\w*\s*\()"
+)
 _ASSERTS = re.compile(rb"\bassert\s*\(")
 
 
@@ -120,7 +122,7 @@ class File:
         """
         if DEBUG_ONLY.fullmatch(name) is None or self.asserts_hold or self._is_declared(name):
             return False
-        return re.search(_WORKS % re.escape(name).encode(), self.original) is None
+        return name.encode() not in self._working
 
     def is_own(self, name: str) -> bool:
         """Whether the program itself defines or declares a function of this name: it is none of a library."""
@@ -134,9 +136,13 @@ class File:
         """Whether the file works inside of `assert`, on its own or through a macro: it is then not built with NDEBUG,
         with which it would do nothing.
         """
-        asserting = [name for name, macro in self.every_macro.items() if macro.params and _ASSERTS.search(macro.body)]
-        names = "|".join(re.escape(name) for name in asserting)
-        return re.search(_WORKS % (names or "assert").encode(), self.original) is not None
+        asserting = {name for name, macro in self.every_macro.items() if macro.params and _ASSERTS.search(macro.body)}
+        return not self._working.isdisjoint((b"assert", *(name.encode() for name in asserting)))
+
+    @cached_property
+    def _working(self) -> frozenset[bytes]:
+        """The functions and macros inside of whose arguments the file works."""
+        return frozenset(_WORKS.findall(self.original))
 
     def macro_body(self, macro: Macro, as_statement: bool) -> tuple[Node, Source] | None:
         """The parsed body of a macro: a compound statement, or an expression; None where it is neither."""

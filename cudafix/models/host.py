@@ -647,8 +647,8 @@ glut{MainLoop,MainLoopEvent}            external        -*      ; why=functions 
 glutGet                                 clock           -
 @ GLFW 3.4 reference, "Input reference"
 glfwGet{Time,TimerValue,TimerFrequency} clock                   ; returns=time
-@ GLFW 3.4 reference, "Event processing", "Window guide", "Input guide": callbacks run where events are processed, and in \
-functions that change a window or fail
+@ GLFW 3.4 reference, "Event processing", "Window guide", "Input guide": callbacks run where events are processed, \
+and in functions that change a window or fail
 glfwSet{Error,Monitor,Joystick,WindowPos,WindowSize,WindowClose,WindowRefresh,WindowFocus,WindowIconify,WindowMaximize,\
 FramebufferSize,WindowContentScale,Key,Char,CharMods,MouseButton,CursorPos,CursorEnter,Scroll,Drop}Callback \
 external fn* ; why=a function that the window system calls

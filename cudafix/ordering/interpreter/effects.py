@@ -1126,15 +1126,15 @@ class Effects(Allocations):
         state.may_wait()
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in call.given))
         self.overwritten(state, [v.cell for v in values if isinstance(v, mem.Ref)], array=True)
-        self.references_change(call, state)
+        of_c = _is_of_c(call, api)
+        if not of_c:
+            self.references_change(call, state)
         if self.in_python:
             queues = (one for value in values for one in self.queues_inside(value, state))
             state.env.write_each([(cell, held | mem.UNKNOWN) for cell, held in queues])
         self._give_away(values, state)
         if api.why is None or "thread" not in api.why:
             self._may_be_pinned(call.given, values, state)
-        # a function of C names no class: it calls what it is given, and no methods (C++17, 10.5 [dcl.link])
-        of_c = call.receiver is None and "::" not in call.callee and not call.template_args
         works = self.hands_out(values, () if of_c else call.given, call, state)
         works = works or api.works_elsewhere or api.unset is not None
         within = Within(works=True) if works else None
@@ -1209,6 +1209,14 @@ def _shows(api: Api, args: Arguments) -> bool:
     if api.effect is Effect.CLOCK:
         return mode is not None and not opens_to_read(mode)
     return api.effect is Effect.OUTPUT and not (mode is not None and opens_to_read(mode))
+
+
+def _is_of_c(call: ir.Call, api: Api) -> bool:
+    """Whether a call is one of a function of C: that names no class and knows no references, so it calls what it is
+    given, and no methods, and stores by the addresses that it gets (C17, 6.5.2.2 p4; C++17, 10.5 [dcl.link]).
+    """
+    free = call.receiver is None and "::" not in call.callee and not call.template_args
+    return free and not api.source.startswith("C++")
 
 
 def _is_no_function(value: mem.Value, api: Api, in_python: bool) -> bool:

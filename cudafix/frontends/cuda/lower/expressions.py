@@ -813,14 +813,18 @@ class Expressions:
         return found
 
     def may_stand_for_any(self, name: str, node: Node) -> bool:
-        """Whether a name means nothing that is declared here, and may be any macro."""
+        """Whether a name means nothing that is declared here, and may be any macro. Where it is declared around here, a
+        macro that was defined before would stand in its declaration too.
+        """
         if self.file.index.is_perhaps_unseen(name):
-            return not self.file.index.is_constant_around(name)
-        found = self.resolve(name, node)
-        undeclared = found == Var(f"::{name}") and not self._named_globals(name)
-        return (undeclared or isinstance(found, Const)) and self._may_be_any_macro(name, node)
+            may_be = not self.file.index.is_constant_around(name)
+        else:
+            found = self.resolve(name, node)
+            undeclared = found == Var(f"::{name}") and not self._named_globals(name)
+            may_be = (undeclared or isinstance(found, Const)) and self._may_be_any_macro(name)
+        return may_be and (name in self.file.every_macro or not is_constant_around(self.raw, node, name))
 
-    def _may_be_any_macro(self, name: str, node: Node) -> bool:
+    def _may_be_any_macro(self, name: str) -> bool:
         """Whether a name that nothing in the program declares may be a macro of a header that is not here, which stands
         for any expression, but for constants of known libraries and of the build. Names in capitals may always be, as
         others may define them.
@@ -832,7 +836,7 @@ class Expressions:
             return False
         if index.is_enumerator(name) or index.is_constant_around(name):
             return False
-        return not (is_library_constant(name) or _is_api_constant(name) or is_constant_around(self.raw, node, name))
+        return not (is_library_constant(name) or _is_api_constant(name))
 
     def _literal(self, node: Node, target: Expr | None, used: bool) -> Expr:
         suffix = node.named_children[-1] if node.type == "user_defined_literal" else None

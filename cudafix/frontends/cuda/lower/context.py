@@ -12,7 +12,7 @@ from operator import itemgetter
 from tree_sitter import Language, Node, Parser
 from tree_sitter_cuda import language
 
-from cudafix import ir
+from cudafix import ir, models
 from cudafix.frontends.cuda.parse.mask_rules import semicolon, starts_statement
 from cudafix.frontends.cuda.preprocess.configurations import Redefined
 from cudafix.frontends.cuda.preprocess.macros import Macro, closing, variadic_name
@@ -122,6 +122,8 @@ class File:
         """
         if DEBUG_ONLY.fullmatch(name) is None or self.asserts_hold or self._is_declared(name):
             return False
+        if (api := models.built_in().any_form(name)) is not None and not api.any:
+            return False  # a function of a library: `glDebugMessageCallback`
         return name.encode() not in self._working
 
     def is_own(self, name: str) -> bool:

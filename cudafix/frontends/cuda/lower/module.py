@@ -150,7 +150,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         )
         | named_by_macros(variables, parsed.path, parsed.macros_in)
         | file.parameters_of_templates,
-        of_c=of_c_linkage(variables, parsed.path, root) if b'"C"' in parsed.original else frozenset(),
+        of_c=_of_c(found, (*variables, *functions), parsed),
         friends=frozenset(found.friends),
         retyped=taken_for_others(parsed, found),
         unseen_arguments=found.unseen_arguments(_with_macros(parsed)),
@@ -160,6 +160,15 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         owned=(found.owned(text, file.let_go) if found.owners or b"unique_ptr" in text else {})
         | {f"{name}{ir.ENDED}": False for name in let_go | file.rows_let_go},
     )
+
+
+def _of_c(found: Declarations, declared: Iterable[ir.GlobalVar | ir.Function], parsed: Parsed) -> frozenset[str]:
+    """The last name components of what has C linkage, functions by their first declaration ([dcl.link] 5)."""
+    outside = (found.outside, found.visible.outside if found.visible is not None else {})
+    before = {name for listed in outside for name, ones in listed.items() if any(one.of_c for one in ones)}
+    is_c = b'"C"' in parsed.original or parsed.path.endswith(".c")
+    own = of_c_linkage(declared, parsed.path, parsed.tree.root_node) if is_c else frozenset()
+    return own | before
 
 
 def _begin(parsed: Parsed, found: Declarations, hosts: Sequence[Definition]) -> File:

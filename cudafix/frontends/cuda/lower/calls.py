@@ -257,7 +257,8 @@ class Calls(Initializers):
         bindings: Mapping[str, Bound] = {}
         if called is not None and (given := node.child_by_field_name("arguments")) is not None:
             bindings = self.bind(macro, [child for child in given.named_children if child.type != "comment"]) or {}
-        return tuple(Bound(one, parsed[1], bindings, 0, (), self.place, self.effects, self.branches) for one in found)
+        around = self.place, self.effects, self.branches, False, (*self.expanding, macro.name)
+        return tuple(Bound(one, parsed[1], bindings, 0, (), *around) for one in found)
 
     def _pack(self, node: Node) -> tuple[Bound, ...]:
         """What `__VA_ARGS__` stands for."""
@@ -302,7 +303,7 @@ class Calls(Initializers):
         if kind == "identifier" and self._is_no_callee(self.raw(function)):
             return self.unread(ir.NOT_PARSED, node)
         if kind == "identifier":
-            return self._named(node, function, arguments, self.raw(function), target, used)
+            return self._named(node, function, arguments, self.raw(function), target, used, bracketed=bracketed)
         if kind in ("qualified_identifier", "template_function"):
             return self._named(node, function, arguments, plain_name(self.raw(function)), target, used)
         if kind == "field_expression":
@@ -404,9 +405,11 @@ class Calls(Initializers):
 
     def _named(
         self, node: Node, function: Node, arguments: Node | None, name: str, target: Expr | None, used: bool,
-        fixed: str | None = None,
+        fixed: str | None = None, bracketed: bool = False,
     ) -> Expr:  # fmt: skip
         macro = self.macro(name, node)
+        if bracketed and macro is not None and macro.params is not None:
+            macro = None  # a macro with parameters is used where its parenthesis follows (C++17, 19.3 [cpp.replace] 10)
         if "::" in name and macro is None:
             name = self.file.index.in_a_library(self._by_macro(name))
         elif macro is None and sites.is_api(name):
@@ -431,7 +434,10 @@ class Calls(Initializers):
                 reason = f"the name is made by the macro `{macro.name}`"
                 if macro.either:
                     return self._one_of_names(macro, reason, node, function, arguments, used)
-                name, fixed = names[0], reason
+                name, fixed = self.last_name(macro, node), reason
+                inner = self.macro(name, node)
+                if inner is not None and inner.params is not None and name not in self.expanding and not bracketed:
+                    return self._named(node, function, arguments, name, target, used, fixed)  # with what follows here
             elif self.hiding(name, node) is not None and self._names_another(name):
                 return self._unread(macro, node, self.arguments(arguments)[0])
         elif fixed is None:
@@ -1160,7 +1166,8 @@ class Calls(Initializers):
 
     def _bound(self, macro: Macro, node: Node) -> Bound:
         reports = _COMPARES.search(macro.body) is not None and sites.only_looks(macro.body)
-        return Bound(node, self.source, self.bindings, 0, (), self.place, self.effects, self.branches, reports)
+        around = self.place, self.effects, self.branches, reports, self.expanding
+        return Bound(node, self.source, self.bindings, 0, (), *around)
 
     def _pasted(
         self,

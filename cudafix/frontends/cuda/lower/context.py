@@ -49,6 +49,7 @@ class Bound:
     effects: int = 0  # with the calls before it
     branches: int = 0  # and the branches and loops around it
     reports: bool = False  # the macro only looks at a status, and its branches are for failures
+    expanding: tuple[str, ...] = ()  # the macros around the use: those of the body are none there ([cpp.subst] 1)
 
 
 _DEFINES = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+\w+\(([^)]*)\)((?:[^\\\n]|\\.)*)", re.MULTILINE | re.DOTALL)

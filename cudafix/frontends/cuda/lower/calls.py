@@ -23,7 +23,7 @@ from cudafix.frontends.cuda.lower.library_calls import (
     one_of,
     or_one,
 )
-from cudafix.frontends.cuda.lower.syntax import cast_argument, cast_type, first_named
+from cudafix.frontends.cuda.lower.syntax import cast_argument, cast_type, first_named, is_cast, written_type
 from cudafix.frontends.cuda.lower.terms import PLACES, opaque
 from cudafix.frontends.cuda.preprocess.macros import Macro, variadic_name
 from cudafix.frontends.cuda.preprocess.macros import words as words_in
@@ -38,8 +38,9 @@ from cudafix.frontends.cuda.sema.names import (
     QUIET,
     UNEVALUATED,
 )
-from cudafix.frontends.cuda.sema.type_texts import WIDE, elements, is_pointer, plain_name, pointee, tidy
+from cudafix.frontends.cuda.sema.type_texts import SPECIFIERS, WIDE, elements, is_pointer, plain_name, pointee, tidy
 from cudafix.ir import Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
+from cudafix.ir.names import HANDLE_KINDS
 from cudafix.models.constants import computes_a_number
 from cudafix.models.number_types import is_number
 from cudafix.models.types import is_standard
@@ -226,7 +227,31 @@ class Calls(Initializers):
     def arguments(self, node: Node | None) -> tuple[tuple[Expr, ...], tuple[Span, ...]]:
         listed = list(self._listed(node))
         values = [self.value(at) if bound is None else self.in_argument(bound, self.value) for at, bound in listed]
+        if node is not None and any(is_cast(self.raw, at) for at, _ in listed) and self._is_overloaded(node):
+            values = [self._retyped(at, value) for (at, _), value in zip(listed, values, strict=True)]
         return tuple(values), tuple(self.span(at) for at, _ in listed)
+
+    def _is_overloaded(self, arguments: Node) -> bool:
+        """Whether a call may mean one of several functions of the program."""
+        around = arguments.parent
+        named = around.child_by_field_name("function") if around is not None else None
+        if named is None:
+            return True  # a constructor
+        return len(self.file.index.taken(plain_name(self.raw(named)).rpartition("::")[2].rpartition(".")[2])) != 1
+
+    def _retyped(self, node: Node, value: Expr) -> Expr:
+        """What is given for a parameter, of the type of a cast where that chooses the function: a stream or an event as
+        something else, or something else as one.
+        """
+        if not is_cast(self.raw, node) or not isinstance(value, PLACES):
+            return value
+        meant = written_type(self.raw, node)
+        own, other = (HANDLE_KINDS.get(SPECIFIERS.sub("", one).strip(" &")) for one in (self.type_of(value), meant))
+        if own == other:
+            return value
+        made = self.temporary(meant)
+        self.emit(ir.Assign(made, value, self.span(node)))
+        return made
 
     def _listed(self, node: Node | None) -> Iterator[tuple[Node, Bound | None]]:
         """The arguments of a call as written; for `__VA_ARGS__`, one for each that it stands for, with that."""

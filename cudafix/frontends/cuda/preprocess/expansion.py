@@ -90,14 +90,13 @@ def written_out(
         if any(opened < start < closed for opened, closed in kept):
             continue
         torn, member = name in _STATEMENTS or opens_or_closes(macro), _is_of_an_object(text, start, end)
-        circle = place.comes_back(macro, start)
-        if not (torn or member or circle or name in hiding):
+        if not (torn or member or name in hiding):
             continue
-        body = _expanded(macro, start, place, torn) if not circle else None
+        body = _expanded(macro, start, place, torn)
         room = _room(result, start, end, len(body) if torn and body is not None else 0)
         if body is not None and room is not None and len(body) <= room[1] - room[0]:
             start, behind = room
-        elif torn or member or circle or (name in elsewhere and _is_no_expression(text, start, end)):
+        elif torn or member or (name in elsewhere and _is_no_expression(text, start, end)):
             body, behind = UNREADABLE, end
         else:
             continue
@@ -148,11 +147,9 @@ def _pasted(text: bytes, names: Collection[str]) -> Iterator[Range]:
 
 def unlike(macros: Mapping[str, Macro]) -> dict[str, Macro]:
     """Those of the macros that may have to be written out in the texts of others."""
-    place = _Place({}, macros)
 
     def may_be(macro: Macro) -> bool:
-        called = any(map(_begins_with_a_name, macro.either or (macro,)))
-        return called or opens_or_closes(macro) or place.comes_back(macro, 0)
+        return opens_or_closes(macro) or any(map(_begins_with_a_name, macro.either or (macro,)))
 
     return {name: macro for name, macro in macros.items() if may_be(macro)}
 
@@ -205,20 +202,6 @@ class _Place:
         """Whether a name may be that of a macro with parameters."""
         macros = (macro for macro in (*(macro for _, macro in self._steps.get(name, ())), self._extra.get(name)))
         return any(one.params is not None for macro in macros if macro is not None for one in macro.either or (macro,))
-
-    def comes_back(self, macro: Macro, at: int) -> bool:
-        """Whether macros that stand for names lead back to one of them: that one is what is meant (C++17, 19.3.4
-        [cpp.rescan] 2).
-        """
-        seen: set[str] = set()
-        one: Macro | None = macro
-        while one is not None and one.params is None and _NAME.match(one.body.strip()):
-            if one.name in seen:
-                return True
-            seen.add(one.name)
-            name = one.body.strip().decode("utf-8", "replace")
-            one = self.at(name, at) if name != one.name else None
-        return False
 
     def may_matter(self, name: str) -> bool:
         """Whether uses of a name may have to be written out."""

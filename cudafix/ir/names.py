@@ -52,7 +52,8 @@ INITIALIZERS = "<initializers>"
 """The last name component of the functions that run before `main`."""
 OF_THREADS = f"<thread>::{INITIALIZERS}"
 """The one that makes `thread_local` variables, which may also run when one of them is used for the first time."""
-HANDLES = frozenset(("cudaStream_t", "cudaEvent_t", "CUstream", "CUevent"))
+HANDLE_KINDS = {"cudaStream_t": "stream", "CUstream": "stream", "cudaEvent_t": "event", "CUevent": "event"}
+HANDLES = frozenset(HANDLE_KINDS)
 """The types of streams and events."""
 PYTHON = (".py", ".ipynb")
 """How the paths of files in Python end."""

@@ -47,6 +47,8 @@ Where a call has no `keeper` or `keeper_out`, what is in `keep` is kept by its `
 `keeper`, else by the library: any later call of a host function may read and write it, and so may the end of the
 process. A later call or launch that gets the object in the role `r`, `w`, `rw`, `handle` or `graph` uses that memory;
 so does the call itself if it works.
+A library of the host keeps what it gets in the role `hidden`: the functions that it leads to, then or later, may run in
+each later call of a function that has the role, whatever that is given, and where unseen code runs.
 A host function that is given device memory is another function of that name: `Unknown`. `any` marks those that take
 whatever they are given by value: casts, comparisons, `printf`.
 """

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 
 from cudafix.ir.link import Program, last
+from cudafix.ir.names import HANDLE_KINDS
 from cudafix.ordering.facts.classes import Classes
 from cudafix.ordering.facts.plain import NUMBERS
 
-_HANDLES = {"cudaStream_t": "stream", "CUstream": "stream", "cudaEvent_t": "event", "CUevent": "event"}
-"""Pointers to classes of the driver, which are related to nothing else."""
 _NUMBERS = (
     NUMBERS
     | {
@@ -58,7 +57,7 @@ class Conversions:
         numbers = {source, target} <= {"number", "numbers"}
         if not source or not target or numbers or _plain(wanted) == "bool" or (source == "number" and "const" in given):
             return True
-        if source == target == "class" and self._classes.may_be_of(given, wanted):
+        if source == target == "class" and self._is_of(given, wanted):
             return True
         if source == "class" and self._becomes_others(given):
             return True
@@ -69,14 +68,19 @@ class Conversions:
     def _kind(self, kind: str) -> str:
         """What a type is; "" where that is not known, or where it may be several things."""
         plain = _plain(kind)
-        if plain in _HANDLES:
-            return _HANDLES[plain]
+        if plain in HANDLE_KINDS:  # pointers to classes of the driver, which are related to nothing else
+            return HANDLE_KINDS[plain]
         if plain in _NUMBERS:
             return "number"
         if plain.endswith("*") and plain[:-1].strip() in _NUMBERS:
             return "numbers"
         named = "<" not in plain and "*" not in plain and "[" not in plain and "." not in plain
         return "class" if named and self._classes.is_class(plain) else ""
+
+    def _is_of(self, cls: str, base: str) -> bool:
+        """Whether an object of a class may be one of another: of the same, or of one derived from it."""
+        lineage = self._classes.whole_lineage(cls)
+        return lineage is None or last(_plain(base)) in lineage or self._classes.may_be_of(cls, base)
 
     def _becomes_others(self, cls: str) -> bool:
         lineage = self._classes.whole_lineage(cls)
@@ -96,9 +100,10 @@ def _methods(program: Program) -> set[tuple[str, str]]:
     for module in program.modules:
         declared = ((one.scope, one.name, one.types) for one in module.declares)
         defined = ((one.scope, one.name, one.types) for one in module.defines)
-        lowered = ((f.cls, last(f.name), tuple(p.type for p in f.params)) for f in module.functions if f.cls)
+        lowered = ((f.cls, f.name, tuple(p.type for p in f.params)) for f in module.functions if f.cls)
         for scope, name, types in (*declared, *defined, *lowered):
-            cls = last(scope)
+            cls, (_, operator, kind) = last(scope), f"::{name}".partition("::operator")
+            name = f"operator{kind}" if operator else last(name)  # `operator ::B`
             if _CONVERSION.match(name) or any(_plain(one) != cls for one in types):
                 found.add((cls, name))
     return found

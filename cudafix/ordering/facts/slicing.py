@@ -18,6 +18,7 @@ from cudafix import ir
 from cudafix.ir.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, played, played_by, plays, roles_of
+from cudafix.ordering.facts.callbacks import Callbacks
 from cudafix.ordering.facts.deciding import deciding, owner
 from cudafix.ordering.facts.pageable import has_its_own
 from cudafix.ordering.facts.plain import (
@@ -261,6 +262,8 @@ class Slicer:
         self._writes: set[int]
         self._handed: list[ir.Expr]
         self._handed_in: dict[int, tuple[ir.Expr, ...]]
+
+        self._callbacks = Callbacks.of(program, tables)
 
     @staticmethod
     def of(program: Program, tables: Tables) -> Slicer:
@@ -709,6 +712,8 @@ class Slicer:
                 return None
             self._handed += [e for e in for_the_host(call, api, call.receiver is not None) if self._may_point(e)]
             if any(map(self._may_work, _parts(call))) or self._is_overridden(call):
+                return None
+            if self._callbacks.may_come(api):
                 return None
         else:
             return None

@@ -15,6 +15,7 @@ from cudafix.models.api import HOST_EFFECTS, Api, Effect, Prototype, played_by
 from cudafix.ordering.facts import paths
 from cudafix.ordering.facts.alone import Alone
 from cudafix.ordering.facts.any_time import AnyTime
+from cudafix.ordering.facts.callbacks import Callbacks
 from cudafix.ordering.facts.classes import Classes
 from cudafix.ordering.facts.clients import ELEMENT, OBJECT, assumption, is_client, is_meant
 from cudafix.ordering.facts.conversions import Conversions
@@ -1446,6 +1447,7 @@ def _of_use_elsewhere(program: Program, reach: Reach, slicer: Slicer) -> dict[st
             derived.setdefault(last(base), set()).add(last(function.cls or ""))
     classes = Classes.of(program, reach)
     values = {last(name) for name, _ in program.functions_that_are_values()}
+    values |= Callbacks.of(program, reach.tables).names
     for function in program.functions():
         named = function.cls is not None or ir.LAMBDA in function.name or last(function.name) in values
         changes = named and may_change_values(function, slicer, reach)

@@ -12,6 +12,7 @@ from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, played_by
 from cudafix.models.shell import stays_off_the_device
 from cudafix.ordering.facts import paths
 from cudafix.ordering.facts.any_time import AnyTime
+from cudafix.ordering.facts.callbacks import Callbacks
 from cudafix.ordering.facts.classes import Observation
 from cudafix.ordering.facts.clients import BEYOND, CALLER
 from cudafix.ordering.facts.plain import FLOATING, holds_numbers, may_be_handle
@@ -90,6 +91,7 @@ class Effects(Allocations):
             Effect.EXTERNAL: self._external,
             Effect.MESSAGE: self._message,
         }
+        self.callbacks = Callbacks.of(program, tables)
         self.asks_for_events = program.kept("asks for events", lambda: _asks_for_events(program, tables))
         registers = program.kept("registers memory", lambda: _registers(program, tables))
         self.pins_elsewhere = self.registers = bool(registers)
@@ -203,6 +205,8 @@ class Effects(Allocations):
         after = run(call, api, args, state, where) if run is not None else state
         if after is None:
             return None
+        if self.callbacks.may_come(api):
+            self._calls_back(call, api, args, after)
         if api.effect in HOST_EFFECTS:
             self._moves_pointers(args, returned, after)
         if api.stores_bytes or api.effect is Effect.MESSAGE:
@@ -225,6 +229,22 @@ class Effects(Allocations):
         if api.looks and call.look is ir.Look.CHECKED:
             self.looks(after)
         return after
+
+    def _calls_back(self, call: ir.Call, api: Api, args: Arguments, state: State) -> None:
+        """A library of the host may call the functions that it knows by name, and those that it finds in what it has
+        got, now or before.
+        """
+        found: Values = frozenset(mem.Function(f.name, f.span.path) for f in self.callbacks.known_to(api))
+        if self.callbacks.keeps(api):
+            hidden = args.named.get("hidden", ())
+            found = found.union(*(self.reachable(state, self.whole(state, expr)) for expr in hidden))
+            kept = state.env.read(_GIVEN_TO_LIBRARIES)
+            places = frozenset(v for v in found if isinstance(v, mem.Ref))
+            if not places <= kept:
+                state.env.write([_GIVEN_TO_LIBRARIES], kept | places)
+            found |= self.reachable(state, kept)
+        if self.hands_out(found, (), call, state):
+            self._foreign_work(call, f"`{call.callee}`", self.mask(found), state, Within(works=True))
 
     def _sizes_change(self, call: ir.Call, api: Api, state: State) -> None:
         """A library function may change how many elements the containers have that it is given; one that is no method
@@ -1236,6 +1256,8 @@ _SETTING = re.compile(
     r"(?:.*\W)?(?:cudaMemPoolAttr|CU_MEMPOOL_ATTR_)(?:Reuse|REUSE|ReleaseThreshold$|RELEASE_THRESHOLD$)\w*"
 )
 """What the program itself has set for a pool: all other attributes tell of its memory (cuda_runtime_api.h 13.0)."""
+
+_GIVEN_TO_LIBRARIES: mem.Cell = (("global", "", "<places that libraries of the host were given>"), ())
 
 _SEVERAL: Values = frozenset({mem.OTHER})
 """Beside the streams of handles that one call has made, of which several may be alive: each may have any of them."""

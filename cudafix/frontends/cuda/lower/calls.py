@@ -23,7 +23,7 @@ from cudafix.frontends.cuda.lower.library_calls import (
     one_of,
     or_one,
 )
-from cudafix.frontends.cuda.lower.syntax import cast_argument, cast_type, first_named
+from cudafix.frontends.cuda.lower.syntax import cast_argument, cast_type, first_named, is_cast, written_type
 from cudafix.frontends.cuda.lower.terms import PLACES, opaque
 from cudafix.frontends.cuda.preprocess.macros import Macro, variadic_name
 from cudafix.frontends.cuda.preprocess.macros import words as words_in
@@ -38,8 +38,9 @@ from cudafix.frontends.cuda.sema.names import (
     QUIET,
     UNEVALUATED,
 )
-from cudafix.frontends.cuda.sema.type_texts import WIDE, elements, is_pointer, plain_name, pointee, tidy
+from cudafix.frontends.cuda.sema.type_texts import SPECIFIERS, WIDE, elements, is_pointer, plain_name, pointee, tidy
 from cudafix.ir import Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
+from cudafix.ir.names import HANDLE_KINDS
 from cudafix.models.constants import computes_a_number
 from cudafix.models.number_types import is_number
 from cudafix.models.types import is_standard
@@ -226,7 +227,31 @@ class Calls(Initializers):
     def arguments(self, node: Node | None) -> tuple[tuple[Expr, ...], tuple[Span, ...]]:
         listed = list(self._listed(node))
         values = [self.value(at) if bound is None else self.in_argument(bound, self.value) for at, bound in listed]
+        if node is not None and any(is_cast(self.raw, at) for at, _ in listed) and self._is_overloaded(node):
+            values = [self._retyped(at, value) for (at, _), value in zip(listed, values, strict=True)]
         return tuple(values), tuple(self.span(at) for at, _ in listed)
+
+    def _is_overloaded(self, arguments: Node) -> bool:
+        """Whether a call may mean one of several functions of the program."""
+        around = arguments.parent
+        named = around.child_by_field_name("function") if around is not None else None
+        if named is None:
+            return True  # a constructor
+        return len(self.file.index.taken(plain_name(self.raw(named)).rpartition("::")[2].rpartition(".")[2])) != 1
+
+    def _retyped(self, node: Node, value: Expr) -> Expr:
+        """What is given for a parameter, of the type of a cast where that chooses the function: a stream or an event as
+        something else, or something else as one.
+        """
+        if not is_cast(self.raw, node) or not isinstance(value, PLACES):
+            return value
+        meant = written_type(self.raw, node)
+        own, other = (HANDLE_KINDS.get(SPECIFIERS.sub("", one).strip(" &")) for one in (self.type_of(value), meant))
+        if own == other:
+            return value
+        made = self.temporary(meant)
+        self.emit(ir.Assign(made, value, self.span(node)))
+        return made
 
     def _listed(self, node: Node | None) -> Iterator[tuple[Node, Bound | None]]:
         """The arguments of a call as written; for `__VA_ARGS__`, one for each that it stands for, with that."""
@@ -257,7 +282,8 @@ class Calls(Initializers):
         bindings: Mapping[str, Bound] = {}
         if called is not None and (given := node.child_by_field_name("arguments")) is not None:
             bindings = self.bind(macro, [child for child in given.named_children if child.type != "comment"]) or {}
-        return tuple(Bound(one, parsed[1], bindings, 0, (), self.place, self.effects, self.branches) for one in found)
+        around = self.place, self.effects, self.branches, False, (*self.expanding, macro.name)
+        return tuple(Bound(one, parsed[1], bindings, 0, (), *around) for one in found)
 
     def _pack(self, node: Node) -> tuple[Bound, ...]:
         """What `__VA_ARGS__` stands for."""
@@ -302,7 +328,7 @@ class Calls(Initializers):
         if kind == "identifier" and self._is_no_callee(self.raw(function)):
             return self.unread(ir.NOT_PARSED, node)
         if kind == "identifier":
-            return self._named(node, function, arguments, self.raw(function), target, used)
+            return self._named(node, function, arguments, self.raw(function), target, used, bracketed=bracketed)
         if kind in ("qualified_identifier", "template_function"):
             return self._named(node, function, arguments, plain_name(self.raw(function)), target, used)
         if kind == "field_expression":
@@ -404,9 +430,11 @@ class Calls(Initializers):
 
     def _named(
         self, node: Node, function: Node, arguments: Node | None, name: str, target: Expr | None, used: bool,
-        fixed: str | None = None,
+        fixed: str | None = None, bracketed: bool = False,
     ) -> Expr:  # fmt: skip
         macro = self.macro(name, node)
+        if bracketed and macro is not None and macro.params is not None:
+            macro = None  # a macro with parameters is used where its parenthesis follows (C++17, 19.3 [cpp.replace] 10)
         if "::" in name and macro is None:
             name = self.file.index.in_a_library(self._by_macro(name))
         elif macro is None and sites.is_api(name):
@@ -431,7 +459,10 @@ class Calls(Initializers):
                 reason = f"the name is made by the macro `{macro.name}`"
                 if macro.either:
                     return self._one_of_names(macro, reason, node, function, arguments, used)
-                name, fixed = names[0], reason
+                name, fixed = self.last_name(macro, node), reason
+                inner = self.macro(name, node)
+                if inner is not None and inner.params is not None and name not in self.expanding and not bracketed:
+                    return self._named(node, function, arguments, name, target, used, fixed)  # with what follows here
             elif self.hiding(name, node) is not None and self._names_another(name):
                 return self._unread(macro, node, self.arguments(arguments)[0])
         elif fixed is None:
@@ -1160,7 +1191,8 @@ class Calls(Initializers):
 
     def _bound(self, macro: Macro, node: Node) -> Bound:
         reports = _COMPARES.search(macro.body) is not None and sites.only_looks(macro.body)
-        return Bound(node, self.source, self.bindings, 0, (), self.place, self.effects, self.branches, reports)
+        around = self.place, self.effects, self.branches, reports, self.expanding
+        return Bound(node, self.source, self.bindings, 0, (), *around)
 
     def _pasted(
         self,

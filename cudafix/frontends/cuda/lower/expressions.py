@@ -469,6 +469,14 @@ class Expressions:
             return macro
         return self.file.macro_at(name, self.used_at if self.source.stop is not None else node.start_byte)
 
+    def last_name(self, macro: Macro, node: Node) -> str:
+        """The name that a macro puts in its place, and macros of such names in theirs (C++17, 19.3.4 [cpp.rescan])."""
+        name, seen = macro.body.decode("utf-8", "replace").strip(), {macro.name}
+        while name not in seen and (inner := self.macro(name, node)) is not None and inner.name_instead:
+            seen.add(name)
+            name = inner.name_instead
+        return name
+
     def hiding(self, name: str, node: Node) -> Macro | None:
         """The macro that a name is here, whatever else is called so (C++17, 5.2 [lex.phases] 4)."""
         macro = self.macro(name, node)
@@ -620,7 +628,7 @@ class Expressions:
     def _object_macro(self, macro: Macro, node: Node) -> Expr:
         """`#define N 1024` is a constant; `#define BUF ctx->buf` is what it stands for."""
         if macro.kind == "rename":
-            return FuncRef(macro.body.decode("utf-8", "replace").strip())
+            return FuncRef(self.last_name(macro, node))
         if macro.either:
             return self.any_of(macro, node, lambda one: self._object_macro(one, node))
         if macro.kind == "opaque":
@@ -774,12 +782,13 @@ class Expressions:
     def in_argument(self, bound: Bound, run: Callable[[Node], Expr]) -> Expr:
         """Evaluate a macro argument where the macro was used."""
         kept = self.source, self.bindings, self.fixed, self.place, self.blocked, self.continuation, self.macro_body
+        expanding = self.expanding
         bound.uses += 1
         if bound.uses > 1 and bound.reports and self.branches > bound.branches:
             return Opaque(())  # evaluated again only to say what failed
         self.source, self.bindings, self.place = bound.source, bound.bindings, bound.place
         self.continuation = bound.place is not None and bound.place.continuation
-        self.macro_body = None
+        self.macro_body, self.expanding = None, bound.expanding
         if bound.uses > 1:
             self.fixed = self.fixed or "in an argument that a macro uses more than once"
         elif self.branches > bound.branches:
@@ -792,6 +801,7 @@ class Expressions:
             return run(bound.node)
         finally:
             self.source, self.bindings, self.fixed, self.place, self.blocked, self.continuation, self.macro_body = kept
+            self.expanding = expanding
 
     def _argument(self, bound: Bound, target: Expr | None, used: bool) -> Expr:
         """The value of a macro argument. Of a pack, `f(), g()`, all are evaluated and the last is the value."""

@@ -398,7 +398,12 @@ def _declared_function(
         elif not any(c.type == "=" for c in node.children):  # neither pure nor deleted ([class.abstract])
             found.declares_method(cls, named, listed, text)
         found.has_function(
-            named, listed, returned(found, named, child, text), referred(found, named, child, text), hidden
+            named,
+            listed,
+            returned(found, named, child, text),
+            referred(found, named, child, text),
+            hidden,
+            cls.name if cls is not None else namespace,
         )
 
 
@@ -531,7 +536,12 @@ def _function(
     _offers(found, node, one, text, namespace, cls)
     for each in (one, *others):
         found.has_function(
-            each, listed, returned(found, each, declarator, text), referred(found, each, declarator, text), hidden
+            each,
+            listed,
+            returned(found, each, declarator, text),
+            referred(found, each, declarator, text),
+            hidden,
+            cls.name if cls is not None else namespace,
         )
     if body is None:
         found.prototypes.update(each.name for each in (one, *others))

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from cudafix.frontends.cuda.sema.declarations import Declarations, are_alike, is_given_its_deleter
 from cudafix.frontends.cuda.sema.references import gives_references, other_names
+from cudafix.frontends.cuda.sema.scopes_of_text import ScopesOfText
 from cudafix.frontends.cuda.sema.type_texts import BLANKS
 from cudafix.models.number_types import is_number
 
@@ -36,6 +37,7 @@ _NAMES_OF_POINTERS = re.compile(
     rb"\btypedef\s+(?:const\s+)?(\w+(?:::\w+)?(?:\s+\w+)*?)\s*((?:\*\s*)+)(\w+)\s*;"
     rb"|\busing\s+(\w+)\s*=\s*(?:const\s+)?(\w+(?:::\w+)?(?:\s+\w+)*?)\s*((?:\*\s*)+);"
 )
+_OPENED = re.compile(rb"\busing\s+namespace\s+(?:::)?\s*((?:\w+\s*::\s*)*\w+)")
 _CLASS_NAME = re.compile(rb"\b(?:struct|class|union)\s+(\w+)")
 _NAMESPACE_ALIASES = re.compile(rb"\bnamespace\s+(\w+)\s*=\s*(?:::)?([\w:]+)\s*;")
 # `using X = …decltype(…)…;`: a type that may be any
@@ -77,17 +79,25 @@ def names_of_types(
     )
     found.gives_references = gives_references(text, found.references.may_be)
 
-    def means(name: str, meant: str, known: Iterable[str]) -> None:
-        found.aliases[name] = tuple(dict.fromkeys((*known, meant)))
+    scopes = ScopesOfText(text)
+    found.opened = frozenset(b"".join(one.split()).decode() for one in _OPENED.findall(text))
 
-    for new, kind, other_kind, other_new in _ALIASES.findall(text):
+    def means(name: str, meant: str, known: Iterable[str], at: int = -1) -> None:
+        found.aliases[name] = tuple(dict.fromkeys((*known, meant)))
+        if at >= 0 and (scope := scopes.at(at)) is not None:
+            there = found.aliases_in.setdefault(name, {})
+            there[scope] = tuple(dict.fromkeys((*there.get(scope, ()), meant)))
+
+    for one in _ALIASES.finditer(text):
+        new, kind, other_kind, other_new = one.groups()
         name = (new or other_new).decode("utf-8", "replace")
-        means(name, BLANKS.sub(b" ", kind or other_kind).decode("utf-8", "replace"), found.aliases.get(name, ()))
-    for meant_name, last_name in _BROUGHT.findall(text):
-        name, meant = last_name.decode("utf-8", "replace"), b"".join(meant_name.split()).decode("utf-8", "replace")
+        meant = BLANKS.sub(b" ", kind or other_kind).decode("utf-8", "replace")
+        means(name, meant, found.aliases.get(name, ()), one.start())
+    for one in _BROUGHT.finditer(text):
+        name, meant = one[2].decode("utf-8", "replace"), b"".join(one[1].split()).decode("utf-8", "replace")
         found.brought.add(name)
         if not f"::{meant}".endswith(f"::{name}::{name}"):  # not the constructors of a base
-            means(name, meant, found.aliases.get(name, ()))
+            means(name, meant, found.aliases.get(name, ()), one.start())
     for new, other_new in _MEASURED.findall(text):
         found.aliases[(new or other_new).decode("utf-8", "replace")] = ("decltype",)
     for new, kind, other_kind, other_new in _NAMES_OF_OWNERS.findall(text):

@@ -453,7 +453,8 @@ class Cluster:
             outcomes = [o for _, o in relevant]
             try:
                 programs = [view.program for view, _ in relevant]
-                events, loops = OwnEvents(programs, self.tables), Loops(programs, self.tree.files, self._names)
+                events = OwnEvents(programs, self.tables)
+                loops = Loops(programs, self.tree.files, self._names, self._ends)
                 run, unclear = _Memory(self, relevant, loops).run, self._unclear()
                 return Repair(run, outcomes, groups, events, unclear, self.config.context, loops).search(), outcomes
             except _TooLarge as found:  # the rewritten program takes more steps than the original
@@ -526,6 +527,11 @@ class Cluster:
         programs = [[module.path for module in view.program.modules] for view in self.views]
         beside = {one for paths in programs if path in paths for one in paths if not one.endswith(prefilter.SUFFIX)}
         return Names(self._macros, any(map(self.tree.lacks_headers, sorted(beside))))
+
+    def _ends(self, call: ir.Call) -> bool:
+        """Whether the process ends with a call."""
+        api = self.tables.lookup(call.callee, len(call.args)) if call.receiver is None else None
+        return api is not None and api.effect is Effect.EXIT
 
     @cached_property
     def _macros(self) -> frozenset[str]:
@@ -813,4 +819,4 @@ def _anchors(outcome: Outcome, loops: Loops | None) -> set[Key]:
         *(key_of(op.stmt) for op in outcome.operations if op.stmt is not None),
     }
     found |= {key_of(call) for calls in outcome.destroys.values() for call in calls}
-    return found | {key_of(place.loop) for key in found for place in loops.around(key)} if loops is not None else found
+    return found.union(*map(loops.every, found)) if loops is not None else found

@@ -1,14 +1,16 @@
-"""The loops around a statement, in front of which and behind which other statements can be written.
+"""The loops and branches around a statement, in front of which and behind which other statements can be written.
 
-What is written there runs once, whatever number of rounds a loop has; the proof decides whether that is enough.
+What is written there runs once, whatever number of rounds a loop has and whichever branches run; the proof decides
+whether that is enough.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import NamedTuple
 
 from cudafix import ir
@@ -19,14 +21,16 @@ from cudafix.rewrite.own_events import inserted, is_inside
 from cudafix.rewrite.pool_setup import is_in_macro
 from cudafix.rewrite.statements import Names, usual_check
 
-_LOOP = re.compile(rb"(?:for|while|do)\b")
+_KEYWORD = re.compile(rb"(?:for|while|do|if)\b")
 _COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 class Beside(NamedTuple):
-    """The places in front of a loop and behind it, and what a call that is written there does with its status."""
+    """The places in front of a loop or a branch and behind it, and what a call that is written there does with its
+    status.
+    """
 
-    loop: ir.Loop
+    stmt: ir.Loop | ir.If
     look: ir.Look
 
 
@@ -64,38 +68,72 @@ class Loops:
         programs: Sequence[Program],
         files: Mapping[str, bytes],
         names: Callable[[str], Names] = lambda path: Names(),
+        ends: Callable[[ir.Call], bool] = lambda call: False,
     ) -> None:
+        """`ends` tells the calls behind which nothing runs."""
         self.files = files
+        self.ends = ends
         self.names = names
         self._together = [[module.path for module in program.modules] for program in programs]
         self._events: dict[Key, LoopEvent] = {}
         self._functions: dict[str, dict[int, ir.Function]] = defaultdict(dict)
         for function in (function for program in programs for function in program.functions()):
             self._functions[function.span.path][id(function)] = function
-        self._found: dict[Key, tuple[Beside, ...]] = {}
+        self._found: dict[Key, tuple[ir.Loop | ir.If, ...]] = {}
 
     def around(self, key: Key) -> tuple[Beside, ...]:
         """The loops around a statement beside which another may stand, the outermost first; none where the programs
         that have the statement do not agree on them.
         """
+        return self._beside_all(stmt for stmt in self._compound(key) if isinstance(stmt, ir.Loop))
+
+    def branches(self, key: Key) -> tuple[Beside, ...]:
+        """The branches around a statement, within the innermost loop, likewise; none that is the end of its function,
+        as the handling of an error is: what stands in front of it runs mostly for others.
+        """
+        in_rounds = reversed(self._compound(key))
+        inner = list(takewhile(lambda stmt: isinstance(stmt, ir.If) and not self._leaves(stmt), in_rounds))
+        return self._beside_all(reversed(inner))
+
+    def _leaves(self, stmt: ir.Stmt) -> bool:
+        """Whether a block of a statement ends with one that leaves the function."""
+        behind = (block[-1] for block in blocks_of(stmt) if block)
+        return any(isinstance(s, ir.Return | ir.Goto) or (isinstance(s, ir.Call) and self.ends(s)) for s in behind)
+
+    def every(self, key: Key) -> Iterator[Key]:
+        """The places of all loops and branches around a statement."""
+        return map(key_of, self._compound(key))
+
+    def is_known_beside(self, expr: ir.Expr, stmt: ir.Loop | ir.If) -> bool:
+        """Whether all variables of an expression in a loop or branch mean the same outside of it: none is declared in
+        it.
+        """
+        inside = {
+            declared.var
+            for function in self._around(key_of(stmt))
+            for declared in ir.walk(function.body)
+            if isinstance(declared, ir.Declare) and is_inside(key_of(declared), stmt.span)
+        }
+        index = stmt.index if isinstance(stmt, ir.Loop) else None
+        named = {part for part in ir.variables(expr) if isinstance(part, ir.Var)}
+        return not any(var in inside or var == index or var.name.startswith("%") for var in named)
+
+    def function_at(self, key: Key) -> set[ir.Span]:
+        """The texts of the functions that a place is in."""
+        return {function.span for function in self._around(key)}
+
+    def _compound(self, key: Key) -> tuple[ir.Loop | ir.If, ...]:
+        """The loops and branches around a statement, the outermost first; none where the programs do not agree."""
         if key not in self._found:
             chains = [chain for f in self._around(key) if (chain := _chain(f.body, key)) is not None]
-            agreed = len({tuple(loop.span for loop in chain) for chain in chains}) == 1
-            self._found[key] = tuple(map(self._beside, filter(self._has_room_beside, chains[0]))) if agreed else ()
+            agreed = len({tuple(stmt.span for stmt in chain) for chain in chains}) == 1
+            self._found[key] = chains[0] if agreed else ()
         return self._found[key]
 
-    def is_known_beside(self, expr: ir.Expr, loop: ir.Loop) -> bool:
-        """Whether all variables of an expression in a loop mean the same outside of it: none is declared in it."""
-        inside = {
-            stmt.var
-            for function in self._around(key_of(loop))
-            for stmt in ir.walk(function.body)
-            if isinstance(stmt, ir.Declare) and is_inside(key_of(stmt), loop.span)
-        }
-        named = {part for part in ir.variables(expr) if isinstance(part, ir.Var)}
-        return not any(var in inside or var == loop.index or var.name.startswith("%") for var in named)
+    def _beside_all(self, stmts: Iterable[ir.Loop | ir.If]) -> tuple[Beside, ...]:
+        return tuple(map(self._beside, filter(self._has_room_beside, stmts)))
 
-    def event(self, loop: ir.Loop) -> LoopEvent | None:
+    def event(self, loop: ir.Loop | ir.If) -> LoopEvent | None:
         """The event of a loop; None where something leaves the loop without passing the place behind it."""
         key = key_of(loop)
         if any(isinstance(stmt, ir.Return | ir.Goto) for stmt in ir.walk((loop,))):
@@ -125,28 +163,30 @@ class Loops:
         """The functions in whose text a statement is."""
         return (f for f in self._functions[key.path].values() if is_inside(key, f.span))
 
-    def _beside(self, loop: ir.Loop) -> Beside:
-        check = usual_check(self._around(key_of(loop)), self.files[loop.span.path], loop.span.end)
-        return Beside(loop, ir.Look.CHECKED if check is not None and check.looks else ir.Look.IGNORED)
+    def _beside(self, stmt: ir.Loop | ir.If) -> Beside:
+        check = usual_check(self._around(key_of(stmt)), self.files[stmt.span.path], stmt.span.end)
+        return Beside(stmt, ir.Look.CHECKED if check is not None and check.looks else ir.Look.IGNORED)
 
-    def _has_room_beside(self, loop: ir.Loop) -> bool:
-        """Whether a loop is a statement of a block, as its text says: the body of a branch without braces is none."""
-        data, start, end = self.files[loop.span.path], loop.span.start, loop.span.end
+    def _has_room_beside(self, stmt: ir.Loop | ir.If) -> bool:
+        """Whether a loop or branch is a statement of a block, as its text says: the body of a branch without braces is
+        none.
+        """
+        data, start, end = self.files[stmt.span.path], stmt.span.start, stmt.span.end
         in_front = _COMMENT.sub(b"", data[:start]).rstrip()
         return (
-            _LOOP.match(data, start) is not None
+            _KEYWORD.match(data, start) is not None
             and data[start:end].rstrip()[-1:] in (b"}", b";")
             and in_front[-1:] in (b"{", b"}", b";")
             and not is_in_macro(data, start)
         )
 
 
-def _chain(block: ir.Block, key: Key) -> tuple[ir.Loop, ...] | None:
-    """The loops of a block that hold a call or a launch, the outermost first; None if it is not in there."""
+def _chain(block: ir.Block, key: Key) -> tuple[ir.Loop | ir.If, ...] | None:
+    """The loops and branches of a block that hold a call or a launch, the outermost first; None if it is not there."""
     for stmt in block:
         if isinstance(stmt, ir.Call | ir.Launch) and key_of(stmt) == key:
             return ()
         for inner in blocks_of(stmt):
             if (found := _chain(inner, key)) is not None:
-                return (stmt, *found) if isinstance(stmt, ir.Loop) else found
+                return (stmt, *found) if isinstance(stmt, ir.Loop | ir.If) else found
     return None

@@ -213,7 +213,7 @@ class Rewriter:
         for insertion, needed_by in plan.insertions.items():
             at, writer = plan.anchors[insertion.anchor], self.writer(insertion.anchor.path)
             data = self.files[insertion.anchor.path]
-            site = self._in_style(self._site(at.loop, data) if isinstance(at, Beside) else at.site)
+            site = self._in_style(self._site(at.stmt, data) if isinstance(at, Beside) else at.site)
             where = insertion.anchor, insertion.after
             unit = statements.style_of(data).unit
             lines.setdefault(where, (site, []))[1].extend(_words(insertion, at, site, unit, writer))

@@ -454,7 +454,7 @@ class Cluster:
             try:
                 programs = [view.program for view, _ in relevant]
                 events = OwnEvents(programs, self.tables)
-                loops = Loops(programs, self.tree.files, self._names, self._ends)
+                loops = Loops(programs, self.tree.files, self._names, self.tables)
                 run, unclear = _Memory(self, relevant, loops).run, self._unclear()
                 return Repair(run, outcomes, groups, events, unclear, self.config.context, loops).search(), outcomes
             except _TooLarge as found:  # the rewritten program takes more steps than the original
@@ -527,11 +527,6 @@ class Cluster:
         programs = [[module.path for module in view.program.modules] for view in self.views]
         beside = {one for paths in programs if path in paths for one in paths if not one.endswith(prefilter.SUFFIX)}
         return Names(self._macros, any(map(self.tree.lacks_headers, sorted(beside))))
-
-    def _ends(self, call: ir.Call) -> bool:
-        """Whether the process ends with a call."""
-        api = self.tables.lookup(call.callee, len(call.args)) if call.receiver is None else None
-        return api is not None and api.effect is Effect.EXIT
 
     @cached_property
     def _macros(self) -> frozenset[str]:

@@ -6,6 +6,9 @@ whether that is enough.
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,12 +19,16 @@ from typing import NamedTuple
 from cudafix import ir
 from cudafix.ir import blocks_of
 from cudafix.ir.link import Program
+from cudafix.models import Tables
+from cudafix.models.api import Effect
+from cudafix.ordering.facts.event_objects import EventClass, EventObjects
 from cudafix.ordering.interpreter.program import Key, key_of
 from cudafix.rewrite.own_events import inserted, is_inside
 from cudafix.rewrite.pool_setup import is_in_macro
 from cudafix.rewrite.statements import Names, usual_check
 
 _KEYWORD = re.compile(rb"(?:for|while|do|if)\b")
+_REST_OF_A_LINE = re.compile(rb"[ \t]*(?:#[^\n]*)?(?:\r?\n|$)")
 _COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -38,16 +45,30 @@ class Beside(NamedTuple):
 class LoopEvent:
     """An event that is made in front of a loop, recorded in its rounds, and destroyed behind it. A wait is for what had
     been recorded when it was issued, so one event serves all waits of a loop (CUDA runtime API, `cudaStreamWaitEvent`).
-    Its variable has no initializer: a jump may pass that (C++17, 9.7 [stmt.dcl] 3).
+    Its variable has no initializer: a jump may pass that (C++17, 9.7 [stmt.dcl] 3). If it is an object of a class of
+    the program, that destroys the event where it goes out of scope.
     """
 
     name: str
     loop: Key
     statements: Mapping[Key, ir.Stmt] = field(compare=False)  # the loop, at its place
+    cls: EventClass | None = None
 
     @property
     def place(self) -> ir.Expr:
-        return ir.Var(f"{self.name}@{self.loop.start}")
+        variable = ir.Var(f"{self.name}@{self.loop.start}")
+        return variable if self.cls is None else ir.Field(variable, self.cls.member)
+
+    @property
+    def text(self) -> str:
+        """What the event is called."""
+        return self.name if self.cls is None else self.name + self.cls.value
+
+    @property
+    def object(self) -> str:
+        """The declaration of the object that it is, if it is one."""
+        flags = "(cudaEventDisableTiming)" if self.cls is not None and self.cls.flags else ""
+        return f"{self.cls.name} {self.name}{flags};" if self.cls is not None else ""
 
     def paths(self) -> list[str]:
         """The files that it is written to."""
@@ -57,7 +78,8 @@ class LoopEvent:
         """What runs at which statement, in front of it or behind it."""
         at, disable = self.statements[self.loop], ir.Const("cudaEventDisableTiming")
         yield self.loop, False, inserted("cudaEventCreateWithFlags", (ir.Addr(self.place), disable), at)
-        yield self.loop, True, inserted("cudaEventDestroy", (self.place,), at)
+        if self.cls is None:
+            yield self.loop, True, inserted("cudaEventDestroy", (self.place,), at)
 
 
 class Loops:
@@ -68,13 +90,14 @@ class Loops:
         programs: Sequence[Program],
         files: Mapping[str, bytes],
         names: Callable[[str], Names] = lambda path: Names(),
-        ends: Callable[[ir.Call], bool] = lambda call: False,
+        tables: Tables | None = None,
     ) -> None:
-        """`ends` tells the calls behind which nothing runs."""
         self.files = files
-        self.ends = ends
         self.names = names
+        self.tables = tables
+        self._programs = programs
         self._together = [[module.path for module in program.modules] for program in programs]
+        self._of_python: dict[str, frozenset[tuple[int, int]]] = {}
         self._events: dict[Key, LoopEvent] = {}
         self._functions: dict[str, dict[int, ir.Function]] = defaultdict(dict)
         for function in (function for program in programs for function in program.functions()):
@@ -98,7 +121,13 @@ class Loops:
     def _leaves(self, stmt: ir.Stmt) -> bool:
         """Whether a block of a statement ends with one that leaves the function."""
         behind = (block[-1] for block in blocks_of(stmt) if block)
-        return any(isinstance(s, ir.Return | ir.Goto) or (isinstance(s, ir.Call) and self.ends(s)) for s in behind)
+        return any(isinstance(s, ir.Return | ir.Goto) or (isinstance(s, ir.Call) and self._ends(s)) for s in behind)
+
+    def _ends(self, call: ir.Call) -> bool:
+        """Whether the process ends with a call."""
+        known = self.tables is not None and call.receiver is None
+        api = self.tables.lookup(call.callee, len(call.args)) if self.tables is not None and known else None
+        return api is not None and api.effect is Effect.EXIT
 
     def every(self, key: Key) -> Iterator[Key]:
         """The places of all loops and branches around a statement."""
@@ -134,13 +163,38 @@ class Loops:
         return tuple(map(self._beside, filter(self._has_room_beside, stmts)))
 
     def event(self, loop: ir.Loop | ir.If) -> LoopEvent | None:
-        """The event of a loop; None where something leaves the loop without passing the place behind it."""
+        """The event of a loop; None where something leaves the loop without passing the place behind it, and no object
+        can hold it.
+        """
         key = key_of(loop)
-        if any(isinstance(stmt, ir.Return | ir.Goto) for stmt in ir.walk((loop,))):
+        cls = self._class_at(key)
+        if cls is None and any(isinstance(stmt, ir.Return | ir.Goto) for stmt in ir.walk((loop,))):
             return None
         if key not in self._events:
-            self._events[key] = LoopEvent(self._name(key), key, {key: loop})
+            self._events[key] = LoopEvent(self._name(key), key, {key: loop}, cls)
         return self._events[key]
+
+    def _class_at(self, key: Key) -> EventClass | None:
+        """The class of the program whose objects hold events, where one may be declared: no jump may pass it (C++17,
+        9.7 [stmt.dcl] 3), and the class is defined in front of it, or in a header that the file names.
+        """
+        around = list(self._around(key))
+        jumps = (ir.Label, ir.Goto, ir.Switch)
+        if self.tables is None or any(isinstance(stmt, jumps) for f in around for stmt in f.statements):
+            return None
+        programs = [program for program in self._programs if key.path in (m.path for m in program.modules)]
+        found = [EventObjects.of(program, self.tables).classes for program in programs]
+        if not found or any(classes != found[0] for classes in found):
+            return None
+        known = [cls for cls in found[0].values() if self._is_known_at(cls, key)]
+        return known[0] if len(known) == 1 else None
+
+    def _is_known_at(self, cls: EventClass, key: Key) -> bool:
+        at = cls.constructor.span
+        if at.path == key.path:
+            return at.end < min(function.span.start for function in self._around(key))
+        header = os.path.basename(at.path).encode()
+        return re.search(rb'#\s*include\s*["<](?:[^">]*/)?%s[">]' % re.escape(header), self.files[key.path]) is not None
 
     def _name(self, key: Key) -> str:
         """A name that means nothing in the texts of the programs that have a loop: within its block it would mean the
@@ -159,6 +213,11 @@ class Loops:
             name = names.free(name + "_", name + "_")
         return name
 
+    def _python_loops(self, path: str) -> frozenset[tuple[int, int]]:
+        if path not in self._of_python:
+            self._of_python[path] = frozenset(_loops_of(self.files[path]))
+        return self._of_python[path]
+
     def _around(self, key: Key) -> Iterator[ir.Function]:
         """The functions in whose text a statement is."""
         return (f for f in self._functions[key.path].values() if is_inside(key, f.span))
@@ -172,6 +231,8 @@ class Loops:
         none.
         """
         data, start, end = self.files[stmt.span.path], stmt.span.start, stmt.span.end
+        if stmt.span.path.endswith(ir.PYTHON):
+            return isinstance(stmt, ir.Loop) and (start, end) in self._python_loops(stmt.span.path)
         in_front = _COMMENT.sub(b"", data[:start]).rstrip()
         return (
             _KEYWORD.match(data, start) is not None
@@ -179,6 +240,19 @@ class Loops:
             and in_front[-1:] in (b"{", b"}", b";")
             and not is_in_macro(data, start)
         )
+
+
+def _loops_of(text: bytes) -> Iterator[tuple[int, int]]:
+    """Where the loops of a Python text begin and end that are statements on lines of their own."""
+    starts = [0, *(match.end() for match in re.finditer(rb"\n", text))]
+    with contextlib.suppress(SyntaxError, ValueError):
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.For | ast.While) and node.end_lineno and node.end_col_offset:
+                start = starts[node.lineno - 1] + node.col_offset
+                end = starts[node.end_lineno - 1] + node.end_col_offset
+                behind = _REST_OF_A_LINE.match(text, end)
+                if not text[starts[node.lineno - 1] : start].strip() and behind is not None:
+                    yield start, end
 
 
 def _chain(block: ir.Block, key: Key) -> tuple[ir.Loop | ir.If, ...] | None:

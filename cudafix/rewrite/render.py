@@ -224,10 +224,12 @@ class Rewriter:
                     site = self._in_style(self._site(insertion.event.statements[key], self.files[key.path]))
                     site, texts = lines.setdefault((key, after), (site, []))
                     own = (insertion.event.stream,) if isinstance(insertion.event, OwnEvent) else ()
-                    step = statements.checked(site, spelled_call(call, own))
-                    if step not in texts:  # several waits share what makes an event
-                        in_front = isinstance(insertion.event, LoopEvent) and not after
-                        texts += [f"cudaEvent_t {insertion.event.name};"] * in_front + [step]
+                    steps = [statements.checked(site, spelled_call(call, own))]
+                    if isinstance(insertion.event, LoopEvent):
+                        made, destroyed = self.writer(key.path).event(site, insertion.event.name)
+                        steps = destroyed if after else [insertion.event.object] if insertion.event.cls else made
+                    if steps[-1] not in texts:  # several waits share what makes an event
+                        texts += steps
                     owners[key, after] |= needed_by
         return lines, owners
 
@@ -651,6 +653,9 @@ def _holds(function: ir.Function, key: Key) -> bool:
 
 
 def _words(insertion: Insertion, at: ir.Call | Beside, site: ir.Site, unit: str, writer: Writer) -> list[str]:
+    if isinstance(insertion.event, LoopEvent):
+        waiter, awaited = insertion.streams
+        return writer.wait_by(site, waiter, awaited, insertion.event.text)
     if insertion.event is not None:
         return [statements.checked(site, spelled_call(call, insertion.streams)) for call in insertion.calls(at)]
     if insertion.does is Does.WAIT:

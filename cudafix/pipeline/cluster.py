@@ -10,6 +10,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
@@ -773,12 +774,14 @@ class _Memory:
     def __init__(self, cluster: Cluster, views: Sequence[tuple[View, Outcome]], loops: Loops | None = None) -> None:
         self.cluster = cluster
         self.views = views
+        self.called: AbstractSet[Key] = loops.called if loops is not None else frozenset()
         self.reached = [_anchors(outcome, loops) for _, outcome in views]
         self.done = [cluster.memory.setdefault(id(view), {}) for view, _ in views]
 
     def run(self, overlay: Overlay) -> list[Outcome]:
         outcomes: list[Outcome] = []
         for (view, original), reached, done in zip(self.views, self.reached, self.done, strict=True):
+            reached = reached | self.called
             seen = (
                 frozenset((k, c.args) for k, c in overlay.replaced.items() if k in reached),
                 frozenset((k, words(calls)) for k, calls in overlay.before.items() if k in reached),

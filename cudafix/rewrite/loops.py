@@ -13,6 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -97,6 +98,8 @@ class Loops:
         self.tables = tables
         self._programs = programs
         self._together = [[module.path for module in program.modules] for program in programs]
+        self.called: set[Key] = set()
+        """The calls that somebody was told of, and the loops and branches around them: something may stand there."""
         self._of_python: dict[str, frozenset[tuple[int, int]]] = {}
         self._events: dict[Key, LoopEvent] = {}
         self._functions: dict[str, dict[int, ir.Function]] = defaultdict(dict)
@@ -132,6 +135,26 @@ class Loops:
     def every(self, key: Key) -> Iterator[Key]:
         """The places of all loops and branches around a statement."""
         return map(key_of, self._compound(key))
+
+    def calls(self, key: Key) -> tuple[ir.Call, ...]:
+        """The calls that run the function which a statement is in, in the order of the text; none where more than one
+        function has the statement, or no text calls it.
+        """
+        around = self.function_at(key)
+        found = self._callers.get(next(iter(around)), {}) if len(around) == 1 else {}
+        self.called.update(found, *map(self.every, found))
+        return tuple(found[at] for at in sorted(found))
+
+    @cached_property
+    def _callers(self) -> Mapping[ir.Span, dict[Key, ir.Call]]:
+        """The calls of each function, by its text."""
+        found: dict[ir.Span, dict[Key, ir.Call]] = defaultdict(dict)
+        for program in self._programs:
+            for function in program.functions():
+                for call in (stmt for stmt in function.statements if isinstance(stmt, ir.Call)):
+                    for meant in program.resolve(call.callee, len(call.args), call.span.path, function.cls):
+                        found[meant.span][key_of(call)] = call
+        return found
 
     def is_known_beside(self, expr: ir.Expr, stmt: ir.Loop | ir.If) -> bool:
         """Whether all variables of an expression in a loop or branch mean the same outside of it: none is declared in
@@ -243,11 +266,13 @@ class Loops:
 
 
 def _loops_of(text: bytes) -> Iterator[tuple[int, int]]:
-    """Where the loops of a Python text begin and end that are statements on lines of their own."""
+    """Where the loops of a Python text begin and end that are statements on lines of their own. Behind one with an
+    `else`, that has run.
+    """
     starts = [0, *(match.end() for match in re.finditer(rb"\n", text))]
     with contextlib.suppress(SyntaxError, ValueError):
         for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.For | ast.While) and node.end_lineno and node.end_col_offset:
+            if isinstance(node, ast.For | ast.While) and not node.orelse and node.end_lineno and node.end_col_offset:
                 start = starts[node.lineno - 1] + node.col_offset
                 end = starts[node.end_lineno - 1] + node.end_col_offset
                 behind = _REST_OF_A_LINE.match(text, end)

@@ -226,7 +226,9 @@ class Rewriter:
                     own = (insertion.event.stream,) if isinstance(insertion.event, OwnEvent) else ()
                     steps = [statements.checked(site, spelled_call(call, own))]
                     if isinstance(insertion.event, LoopEvent):
-                        made, destroyed = self.writer(key.path).event(site, insertion.event.name)
+                        at, writer = plan.anchors[insertion.anchor], self.writer(key.path)
+                        like = at.site if not (writer.is_cuda or isinstance(at, Beside)) else site
+                        made, destroyed = writer.event(like, insertion.event.name)
                         steps = destroyed if after else [insertion.event.object] if insertion.event.cls else made
                     if steps[-1] not in texts:  # several waits share what makes an event
                         texts += steps

@@ -33,6 +33,7 @@ from cudafix.rewrite.own_events import OwnEvent, OwnEvents
 from cudafix.rewrite.plan import Does, Insertion, Plan
 
 MAX_ROUNDS = 40
+MAX_CALLS = 8
 Run = Callable[[Overlay], Sequence[Outcome]]
 _REFUSAL = {
     Wrong.RESET_LEAKS: "freed_by_device_reset",
@@ -94,6 +95,11 @@ def _identity(v: Violation) -> tuple[object, ...]:
         v.earlier.stmt.span if v.earlier and v.earlier.stmt else None,
         v.later.span,
     )
+
+
+def _is_of_a_function(expr: ir.Expr) -> bool:
+    """Whether an expression names what only one function, or object, knows by that name."""
+    return any(isinstance(part, ir.Var) and not part.name.startswith("::") for part in ir.variables(expr))
 
 
 def _is_recorded_here(site: Site, awaited: frozenset[Stream]) -> bool:
@@ -174,6 +180,8 @@ class Repair:
         for simplify in (self._allocate_where_it_is_used, self._wait_without_others):
             if simplify():
                 self._minimize()
+        if self._wait_in_front_of_a_call():
+            self._minimize()
         for after in (True, False):
             if self._wait_outside_of_loops(after):
                 self._minimize()
@@ -529,6 +537,27 @@ class Repair:
                     moved = True
                     break
         return moved
+
+    def _wait_in_front_of_a_call(self) -> bool:
+        """Let what each run of a function waits for be waited for in front of one of its calls, where the proof holds
+        with that. Returns whether any is.
+        """
+        changed = False
+        for insertion in list(self.plan.insertions):
+            if insertion.does is not Does.SYNC or insertion.after or insertion.event is not None:
+                continue
+            if any(_is_of_a_function(stream.expr) for stream in insertion.streams):
+                continue
+            calls = self.loops.calls(insertion.anchor)
+            for call in calls if 1 < len(calls) <= MAX_CALLS else ():
+                there = replace(insertion, anchor=key_of(call))
+                closed = any(path in self.only_read for path in there.paths())
+                if not closed and self._may_stand(there, call) and not call.site.named:
+                    self.plan.anchors.setdefault(there.anchor, call)
+                    if self._becomes(insertion, there):
+                        changed = True
+                        break
+        return changed
 
     def _wait_in_front_of_branches(self) -> bool:
         """Let one wait in front of a branch take the place of the same wait there and behind it, where the proof holds

@@ -1,4 +1,4 @@
-"""The host waits once in front of several branches for what it would wait for in each, where that costs nothing."""
+"""The host waits once in front of several branches, or calls, for what it would wait for in each of them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ PROGRAM = """
 #include <cstdlib>
 __global__ void k(int *p, int *h) {{ p[0] = 1; h[0] = 2; }}
 int look(int *h) {{ return h[0]; }}
+void drop(int *&x) {{ if (x) {{ cudaFree(x); x = nullptr; }} }}
 int main(int n, char **argv) {{
     int *p = nullptr, *q = nullptr, *h;
     cudaStream_t s, t;
@@ -31,12 +32,9 @@ int main(int n, char **argv) {{
 # @P and @Q allocate and use, p and q, on one stream; F(…) frees; the waits are wanted at `@W`
 CASES = {
     "two that ask for memory": "@P @Q @W if (p) F(p); if (q) F(q);",
-    "a branch and a free behind it": "@P @Q if (n > 1) F(p); @W F(q);",
     "both ways": "@P @W if (n > 1) { puts(\"1\"); F(p); } else F(p);",
-    "one in another one": "@P @Q @W if (n > 1) { if (p) F(p); if (q) F(q); }",
-    # more work lies between, of the same stream or another one
+    # more work lies between
     "work between": "@P if (p) { @W F(p); } @Q if (q) { @W F(q); }",
-    "work of another one": "@P if (p) { @W F(p); } k<<<1, 1, 0, t>>>(q, h); if (q) { cudaStreamSynchronize(t); }",
     # what stands in front of it would run mostly for others
     "an error is handled": "@P if (n > 3) { @W F(p); return look(h); } if (n > 2) { @W F(p); exit(look(h)); } @W F(p);",
     "the memory is mostly kept": """@P @Q for (int i = 0; i < n; i++) {
@@ -62,3 +60,19 @@ def test_there_is_one_wait_where_one_is_enough(body: str) -> None:
     wanted = re.sub(r"cudaMalloc\(([^;]*)\);", r"cudaMallocAsync(\1, s);", wanted)
     after = apply(text.encode(), [edit for finding in report.findings for edit in finding.edits]).decode()
     assert _in_main(after) == _in_main(PROGRAM.format(body=wanted))
+
+
+@pytest.mark.parametrize(
+    ("between", "waits"),
+    [
+        ("", ["cudaStreamSynchronize(0);drop(p"]),
+        ("look(h); k<<<1, 1>>>(q, h);", ["cudaStreamSynchronize(0);cudaFreeAsync(x"]),
+    ],
+    ids=["nothing happens between the calls", "both calls need it"],
+)
+def test_there_is_one_wait_for_several_calls(between: str, waits: list[str]) -> None:
+    body = "cudaMalloc(&p, 4); cudaMalloc(&q, 4); k<<<1, 1>>>(p, h); drop(p); @B drop(q);".replace("@B", between)
+    text = PROGRAM.format(body=body)
+    report = driver.analyze({"main.cu": text.encode()}, Config(default_stream="legacy"))
+    after = apply(text.encode(), [edit for finding in report.findings for edit in finding.edits]).decode()
+    assert re.findall(r"cudaStreamSynchronize\(0\);\w+\(\w", re.sub(r"\s", "", after)) == waits

@@ -53,7 +53,6 @@ TOO_FEW = {
     "a loop from the second one": ("s[0]", "for (int i = 1; i < 2; i++) cudaStreamSynchronize(s[i]);"),
     "a loop that is left": ("s[1]", "for (auto &stream : s) { if (argc > 1) break; cudaStreamSynchronize(stream); }"),
     "another event of a vector": ("one", "@E cudaEventRecord(v[0], one); cudaEventSynchronize(v[1]);"),
-    "a vector from the second one": ("w[0]", "for (size_t i = 1; i < w.size(); i++) cudaStreamSynchronize(w[i]);"),
     "a vector that was cut off": ("w[1]", "one = w[1]; w.resize(1); for (auto own : w) cudaStreamSynchronize(own);"),
     "a vector that was moved away": ("w[0]", "@M for (auto stream : w) cudaStreamSynchronize(stream);"),
     "the overload for events": ("one", "wait(e[1]);"),

@@ -699,8 +699,18 @@ class Expressions:
         if isinstance(place, PLACES) and not (is_number(kind) or is_pointer(kind)):
             if kind not in ir.HANDLES:
                 self.emit(ir.Assign(Field(place, ir.SIZE), NOTHING, self.span(node)))
-            if self.size_of(place) is not None:
-                self.moved_from.append(place)
+            self.moved_from += self._rows_of(place)
+
+    def _rows_of(self, place: Expr, within: int = 3) -> Iterator[Expr]:
+        """The containers in an object: its members are moved one by one (C++17, 15.8.1 [class.copy.ctor] 14)."""
+        kind = self.type_of(place)
+        cls = self.file.index.class_of(kind) if within and not is_pointer(kind) else None
+        if self.size_of(place) is not None:
+            yield place
+        elif cls is not None:
+            for inner in (cls, *filter(None, map(self.file.index.class_of, cls.bases))):
+                for name in inner.fields:
+                    yield from self._rows_of(Field(place, name), within - 1)
 
     def takes_size(self, node: Node, place: Expr, values: tuple[Expr, ...]) -> None:
         """A container is made of the arguments of a constructor, or `resize`: of a number of elements, if the first one

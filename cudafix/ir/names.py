@@ -9,7 +9,9 @@ WORD = re.compile(r"[A-Za-z_]\w*")
 """A name or a keyword of C, C++ or Python, without what only Unicode has."""
 WORD_IN_BYTES = re.compile(rb"[A-Za-z_]\w*")
 SHRUNK = "<shrunk>"
-"""A field of a container that some of its elements have left: none can be named by its place any more."""
+"""A field of a container that some of its elements have left: none can be named by its place any more. In C++ it gets
+the number of elements that are to be left, and only those beyond are gone.
+"""
 MOVES, COPIES = "the vector moves its elements", "the vector moves or copies its elements"
 """The texts of tests behind which a vector gets other memory: each element ends when another one is made of it."""
 ENDED = "%ended"

@@ -105,6 +105,11 @@ def destructor_of(stmt: ir.Stmt) -> ir.Expr | None:
     return None
 
 
+def _is_as_large(before: str, now: str) -> bool:
+    """Whether one size is another one, or a larger number."""
+    return before == now or (before.isdigit() and now.isdigit() and int(before) <= int(now))
+
+
 def _makes(stmt: ir.Stmt, var: ir.Var) -> bool:
     """Whether a statement is a part of the initialization of an object: a constructor, or a member."""
     if isinstance(stmt, ir.Call):
@@ -518,6 +523,9 @@ class Engine(Chosen):
         if isinstance(target, ir.Field) and target.name == ir.SIZE:
             self._takes_size(state, target, value)
             return
+        if isinstance(target, ir.Field) and target.name == ir.SHRUNK and not self.in_python:
+            self._may_shrink(state, target.base, value)
+            return
         values = self.as_address(target, self.read(state, value)) or frozenset({mem.OTHER})
         targets = self.cells(state, target)
         made = self._lambda_with(target)
@@ -570,6 +578,15 @@ class Engine(Chosen):
         self.store_parts(state, targets, inner, span)
         self.choose(state, target, values)
 
+    def _may_shrink(self, state: State, container: ir.Expr, value: ir.Expr) -> None:
+        """A container is about to have this many elements: those beyond are gone."""
+        size = ir.Field(container, ir.SIZE)
+        cells = self.cells(state, size)
+        before = state.env.size(cells[0]) if len(cells) == 1 else None
+        now = self._count_of(state, size, value) if before is not None else None
+        if before is None or now is None or not _is_as_large(before.text, now.text):
+            state.env.loses_elements(self.cells(state, container))
+
     def _takes_size(self, state: State, size: ir.Field, value: ir.Expr) -> None:
         """A container has this many elements from here on; what it was in its parts, and where it is not known which
         container it is, is not known any more.
@@ -579,6 +596,11 @@ class Engine(Chosen):
         state.env.resized((root, path[:-1]) for root, path in cells)
         if len(cells) != 1 or not state.env.has_a_size(cells[0]):
             return
+        count = self._count_of(state, size, value)
+        state.env.write(cells, frozenset({count if count is not None else mem.OTHER}))
+
+    def _count_of(self, state: State, size: ir.Field, value: ir.Expr) -> mem.Number | None:
+        """The number of elements that a container gets, or a name for it."""
         values = self.values(state, value)
         only = next(iter(values)) if len(values) == 1 else None
         if self.in_python:
@@ -587,7 +609,7 @@ class Engine(Chosen):
         elif not isinstance(only, mem.Number) and isinstance(value, ir.Var) and not self.loops:
             said = self.named(state, self.cells(state, value), values, self.name_of("the number", (size, value)))
             only = mem.Number(said) if said is not None else None
-        state.env.write(cells, frozenset({only if isinstance(only, mem.Number) else mem.OTHER}))
+        return only if isinstance(only, mem.Number) else None
 
     def _size_of(self, state: State, size: ir.Field, name: str) -> str | None:
         """How many elements a container has: a number, or its name. With a `name`, it gets this one where none is
@@ -1128,14 +1150,15 @@ class Engine(Chosen):
                     return done[0]
                 state = start  # a round has changed what there is
             if is_family and not stmt.range.startswith(ir.KEYS) and (bounds := self.range_of(stmt, state)) is not None:
-                if not any(map(ranges.is_size, stmt.bounds)):
-                    if (rounds := self._told_apart(stmt, bounds)) and (done := self._one_by_one(stmt, rounds, state)):
-                        return done[0]
-                    return self._family(stmt, bounds, state)
-                if bounds == "0:0" and not stmt.condition:  # of an empty container
+                has_sizes = any(map(ranges.is_size, stmt.bounds))
+                if has_sizes and bounds == "0:0" and not stmt.condition:  # of an empty container
                     return state
-                start = state.copy()
-                end = self._family(stmt, bounds, state)
+                start = state.copy() if has_sizes else state
+                rounds = self._told_apart(stmt, bounds)
+                done = self._one_by_one(stmt, rounds, state) if rounds else None
+                end = done[0] if done is not None else self._family(stmt, bounds, state)
+                if not has_sizes:
+                    return end
                 if end is None or self.range_of(stmt, end) == bounds:
                     return end
                 state = start  # a round has changed how many there are

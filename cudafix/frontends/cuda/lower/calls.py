@@ -899,6 +899,8 @@ class Calls(Initializers):
         if cls is None and name in _MAKES_ELEMENTS and MAKES.match(kind):
             behind = name in ("emplace", "insert", "emplace_hint") and _IN_A_PLACE.match(kind) is not None
             self._makes_elements(node, receiver, kind, values[1:] if behind else values)
+        if name == "resize":
+            self.may_shrink(node, receiver, values)
         result = self.emit_call(node, name_node, name, values, spans, receiver, target, used)
         if name == "resize":
             self.takes_size(node, receiver, values)

@@ -189,6 +189,7 @@ class Expressions:
         self.listed: dict[int, tuple[Expr, ...]] = {}  # the values of `{a, b}`, by node
         self.ending: list[tuple[Var, Class, Node]] = []  # the temporary objects of the current statement
         self.given_away: list[Expr] = []  # the smart pointers that it moves from, until it is seen who takes them over
+        self.moved_from: list[Expr] = []  # containers that somebody gets in the statement, to take their elements
         self.storage: set[str] = set()  # arrays and containers of a file that pins memory
         self.views: set[str] = set()  # the variables that got what a method of an object that is not seen returns
         self.owning: set[str] = set()  # the smart pointers that read as pointers to local objects
@@ -706,6 +707,18 @@ class Expressions:
         if isinstance(place, PLACES) and not (is_number(kind) or is_pointer(kind)):
             if kind not in ir.HANDLES:
                 self.emit(ir.Assign(Field(place, ir.SIZE), NOTHING, self.span(node)))
+            self.moved_from += self._rows_of(place)
+
+    def _rows_of(self, place: Expr, within: int = 3) -> Iterator[Expr]:
+        """The containers in an object: its members are moved one by one (C++17, 15.8.1 [class.copy.ctor] 14)."""
+        kind = self.type_of(place)
+        cls = self.file.index.class_of(kind) if within and not is_pointer(kind) else None
+        if self.size_of(place) is not None:
+            yield place
+        elif cls is not None:
+            for inner in (cls, *filter(None, map(self.file.index.class_of, cls.bases))):
+                for name in inner.fields:
+                    yield from self._rows_of(Field(place, name), within - 1)
 
     def takes_size(self, node: Node, place: Expr, values: tuple[Expr, ...]) -> None:
         """A container is made of the arguments of a constructor, or `resize`: of a number of elements, if the first one
@@ -717,6 +730,11 @@ class Expressions:
         count = values[0] if values else Const("0")
         number = isinstance(count, Const) or (isinstance(count, Var) and is_number(self.type_of(count)))
         self.emit(ir.Assign(size, count if number else NOTHING, self.span(node)))
+
+    def may_shrink(self, node: Node, place: Expr, values: tuple[Expr, ...]) -> None:
+        """`resize`: the elements beyond the new size are gone (C++17, 26.3.11.3 [vector.capacity] 13)."""
+        if values and self.size_of(place) is not None:
+            self.emit(ir.Assign(Field(place, ir.SHRUNK), values[0], self.span(node)))
 
     def element_of_map(self, kind: str) -> str:
         """The type of the elements of a map; empty for any other type."""

@@ -1464,9 +1464,10 @@ class Engine(Chosen):
         state: State,
         given: Sequence[ir.Expr] = (),
         classes: Mapping[str, str] = NO_CLASSES,
+        instance: Mapping[str, str] = NO_CLASSES,
     ) -> tuple[State | None, Values]:
-        """Run a function's body with these arguments, which are `given` as expressions, and with these classes for the
-        parameters of the template that it is. Returns the state after it and what it returns.
+        """Run a function's body with these arguments, which are `given` as expressions, and with these classes and
+        arguments for the parameters of the template that it is. Returns the state after it and what it returns.
         """
         caller = self.frame if self.frames else None
         around = function.name.rpartition(ir.LAMBDA)[0]
@@ -1474,7 +1475,7 @@ class Engine(Chosen):
         home = homes[0] if len(homes) == 1 and function.name not in self.outlived else None
         self.frame = Frame(name, function, function.arrays, self.slicer.slice(function), len(self.frames), home)
         self.frame.caller, self.frame.given, self.frame.loops = caller, given, self.loops
-        self.frame.entered, self.frame.classes = (this, *args), classes
+        self.frame.entered, self.frame.classes, self.frame.instance = (this, *args), classes, instance
         self.frames.append(self.frame)
         outlives = home is None and self._needs_its_closure(function)
         if outlives:

@@ -250,6 +250,7 @@ class Frame:
         "given",
         "home",
         "inside",
+        "instance",
         "labels",
         "loops",
         "meanings",
@@ -279,6 +280,7 @@ class Frame:
         self.referred: Values = mem.NOTHING  # what a returned reference refers to
         self.labels: dict[str, State | None] = {}
         self.classes = NO_CLASSES  # for which the parameters of the template stand that it is
+        self.instance = NO_CLASSES  # and the arguments that these certainly have
         self.breaks: list[State | None] = []
         self.continues: list[State | None] = []
         self.depth = depth

@@ -171,6 +171,9 @@ class Expressions:
         self.temporaries = 0
         self.depth = 0
         self.addressed = frozenset[str]()
+        self.instances: dict[str, Expr] = {}  # the variables of which each instantiation has one, and which one is here
+        self.of_template: Expr | None = None  # the instantiation of the template that the function is of, if it is
+        self.of_class: Expr = Opaque(())  # and that of its class
         self.place: sites.Place | None = None
         self.blocked: str | None = None
         self.fixed: str | None = None
@@ -459,6 +462,8 @@ class Expressions:
             resolved = scope.names.get(name)
             if resolved is not None:
                 var = Var(resolved)
+                if resolved in self.instances:
+                    return Index(var, self.instances[resolved])
                 return Deref(var) if resolved in self.references else var
         return None
 
@@ -493,7 +498,7 @@ class Expressions:
                     other = self._global(name) if own.templated and cls is not own else None
                     return place if other is None else ir.Choice((place, other))
                 if name in cls.statics:
-                    return self._static_member(cls, name)
+                    return self._static_member(cls, name, self._own_instance(cls))
         variable = self._global(name)
         if variable is not None:
             return variable
@@ -514,15 +519,42 @@ class Expressions:
         return Var(f"::{name}")
 
     def static_named(self, kind: str, name: str) -> Expr | None:
-        """The static data member of this name that a class has, or a base of it."""
-        classes = (cls for cls in self.file.index.lineage(kind) if name in cls.statics)
-        return next((self._static_member(cls, name) for cls in classes), None)
+        """The static data member of this name that a class has, as it is written, or a base of it."""
+        index = self.file.index
+        cls = next((cls for cls in index.lineage(kind) if name in cls.statics), None)
+        if cls is None:
+            return None
+        own, _, given = kind.removeprefix("const ").partition("<")
+        if own.strip().rpartition("::")[2] != cls.name.rpartition("::")[2]:
+            return self._static_member(cls, name, Opaque(()))  # of a base, or by another name
+        if not given:
+            return self._static_member(cls, name, self._own_instance(cls))
+        complete = given.endswith(">") and len(ir.template_arguments(kind)) == cls.parameters
+        return self._static_member(cls, name, Var(f"{ir.INSTANCE}<{given}") if complete else Opaque(()))
 
-    def _static_member(self, cls: Class, name: str) -> Expr:
-        """Of a template it is one of several."""
-        var = Var(f"{cls.name}::{name}")
-        self.types.setdefault(var.name, cls.statics[name])
-        return opaque(var) if cls.templated and not is_number(cls.statics[name]) else var
+    def _own_instance(self, cls: Class) -> Expr:
+        """Which instantiation of a class template its own name means here (C++17, 17.6.1 [temp.local] 1)."""
+        return self.of_class if self.cls == cls.name else Opaque(())
+
+    def _class_written(self, node: Node) -> str:
+        """The class in front of the name of a member, with its template arguments."""
+        scope: Node | None = None
+        names: list[str] = []
+        while node.type == "qualified_identifier" and (inner := node.child_by_field_name("name")) is not None:
+            scope, node = node.child_by_field_name("scope"), inner
+            names.append(self.raw(scope) if scope is not None else "")
+        outer = [plain_name(one) for one in names[:-1]]
+        return "::".join([*filter(None, outer), *names[-1:]])
+
+    def _static_member(self, cls: Class, name: str, instance: Expr) -> Expr:
+        """Of a template each instantiation has one (C++17, 17.7 [temp.spec] 5)."""
+        var, kind = Var(f"{cls.name}::{name}"), cls.statics[name]
+        if not cls.templated or name in cls.fixed:
+            self.types.setdefault(var.name, kind)
+            return var
+        self.types.setdefault(var.name, f"{kind}[]")
+        place = Index(var, instance)
+        return opaque(place) if kind.endswith("]") else place
 
     def brought(self, name: str) -> Expr | None:
         """The variable at namespace scope that a declaration in a block around makes visible."""
@@ -860,7 +892,7 @@ class Expressions:
         scope, _, last = name.rpartition("::")
         cls = self.file.index.class_of(scope) if scope else None
         if cls is not None:
-            if (static := self.static_named(cls.name, last)) is not None:
+            if (static := self.static_named(self._class_written(node), last)) is not None:
                 return static
             if self.cls is not None and last in cls.fields:
                 return self.member(Deref(Var("this")), last)

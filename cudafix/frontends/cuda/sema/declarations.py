@@ -141,6 +141,8 @@ class Class:
     virtual: bool = False  # it declares its destructor as virtual
     idle: bool = False  # its destructor is written, and empty
     templated: bool = False  # it is a template, or a member of one
+    parameters: int = 0  # of how many, if it is no member of one, no specialization, and has no pack of them
+    fixed: set[str] = field(default_factory=set)  # the static members that a literal makes: the same in each of them
     unseen: bool = False  # nothing is known of it but its name
     deleter: str = ""  # of a smart pointer: the function that is called with what it holds
     shared: bool = False  # of a smart pointer: other ones may own that too

@@ -223,12 +223,15 @@ class Test(NamedTuple):
     value allows. For `is`, it leads to an object of Python, which is of the class that `text` names in the `then`
     branch.
 
-    `other` is anything else. `text` is the normalized source text, so that equal conditions can be told.
+    `other` is anything else. `text` is the normalized source text, so that equal conditions can be told. What is
+    `asked` has one answer in all of a call of the function: it says which question that is, and whether the `then`
+    branch runs where the answer is yes.
     """
 
     kind: str  # "nonnull" | "null" | "held" | "ok" | "failed" | "is" | "other"
     place: Expr | None
     text: str
+    asked: tuple[str, bool] | None = None
 
 
 @dataclass(slots=True, eq=False)

@@ -239,6 +239,7 @@ class Frame:
     """One inlined call of a function."""
 
     __slots__ = (
+        "answers",
         "arrays",
         "breaks",
         "caller",
@@ -290,6 +291,7 @@ class Frame:
         self.given: Sequence[ir.Expr] = ()  # the arguments, as the caller says them
         self.entered: Sequence[Values] = ()  # what the object and the arguments were when the call began
         self.loops = 0  # around the call
+        self.answers: dict[str, bool] = {}  # to what is asked on the path that runs
 
     @property
     def is_lambda(self) -> bool:

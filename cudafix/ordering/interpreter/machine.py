@@ -167,6 +167,9 @@ class Machine:
         self.growing = 0  # where a vector moves its elements
         self.works_elsewhere = False  # a host thread was started that may work on the device
         self.steps = 0
+        self.keeps_apart = True  # paths that an answer decides twice
+        self.in_parts = 0  # how many such answers are given around here
+        self.has_parted = False
         self.nesting = 0  # how many blocks are around here
         self.several: dict[str, StreamKind] = {}  # streams of one name that are alive together, and their kind
         self.overlaid = program.kept("overlaid", lambda: _overlaid(program))

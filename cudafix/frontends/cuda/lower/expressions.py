@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 from tree_sitter import Node
@@ -34,6 +34,7 @@ from cudafix.frontends.cuda.lower.terms import (
     single_values,
     started,
 )
+from cudafix.frontends.cuda.lower.unchanged import asked, unchanged
 from cudafix.frontends.cuda.preprocess.expansion import stands_for_another
 from cudafix.frontends.cuda.preprocess.macros import Macro
 from cudafix.frontends.cuda.sema import sites
@@ -171,6 +172,7 @@ class Expressions:
         self.temporaries = 0
         self.depth = 0
         self.addressed = frozenset[str]()
+        self.own: tuple[tuple[ir.Param, ...], Node, bytes] | None = None  # the function, where it is written
         self.instances: dict[str, Expr] = {}  # the variables of which each instantiation has one, and which one is here
         self.of_template: Expr | None = None  # the instantiation of the template that the function is of, if it is
         self.of_class: Expr = Opaque(())  # and that of its class
@@ -1437,7 +1439,37 @@ class Expressions:
             else:
                 break
         test = self._plain_test(node, text, negated)
+        if test.kind == "other":
+            test = test._replace(asked=self._asked(node))
         return flipped(test, text) if flips else test
+
+    def _asked(self, node: Node) -> tuple[str, bool] | None:
+        """What a condition asks of variables that keep their values while the function runs."""
+        if self.bindings or self.source.stop is not None or ir.LAMBDA in self.name:
+            return None
+        names: dict[str, str] = {}
+        for word in set(WORD.findall(self.raw(node))):
+            place = self.local(word)
+            if isinstance(place, Var) and word in self.unchanged:
+                names[word] = place.name
+            elif place is None and (number := self.number_of(word, node)) is not None:
+                names[word] = number
+            elif place is None and self._is_only_enumerator(word, node):
+                names[word] = word
+        return asked(node, self.source.text, names) if any(word in self.unchanged for word in names) else None
+
+    def _is_only_enumerator(self, name: str, node: Node) -> bool:
+        index = self.file.index
+        known = index.is_enumerator(name) and not index.are_several(name) and self.hiding(name, node) is None
+        return known and self._global(name) is None and not any(name in c.fields for c in index.lineage(self.cls))
+
+    @cached_property
+    def unchanged(self) -> frozenset[str]:
+        """The variables that keep the value that they begin with."""
+        if self.own is None:
+            return frozenset()
+        params, body, text = self.own
+        return unchanged(self.file, params, body, text)
 
     def condition_text(self, node: Node) -> str:
         """The normalized text, marked so that it differs where a call is in it or its variables changed in between."""

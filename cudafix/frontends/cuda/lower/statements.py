@@ -685,6 +685,8 @@ class Statements(Loops):
         initializers: Node | None = None,
     ) -> ir.Function:
         self.around = body, self.source, self.bindings
+        params = tuple(params)
+        self.own = tuple(param for param, _ in params), body, self.source.text
         # an object without a name ends as well
         listed = tuple((p if p.name else p._replace(name=f"%parameter {n}"), at) for n, (p, at) in enumerate(params))
         for param, at in listed:

@@ -402,10 +402,10 @@ class Variables(Blocks):
         behind the end of `main`, where the runtime is shut down).
         """
         if one.may_refer and (value is not None or given):
-            place = given[0] if given else self.lvalue(value) if value is not None else opaque()
-            self._reference(one, node, place, one.type)
+            bound_to = given[0] if given else self.lvalue(value) if value is not None else opaque()
+            self._reference(one, node, bound_to, one.type)
             if isinstance(bound := self.local(one.name), Deref):  # or to what it was bound to before
-                self.emit(ir.Assign(bound.base, ir.Choice((bound.base, opaque(place))), self.span(node)))
+                self.emit(ir.Assign(bound.base, ir.Choice((bound.base, opaque(bound_to))), self.span(node)))
             return
         name = self._name_of_static(one, node)
         self.scopes[-1].names[one.name] = name

@@ -492,6 +492,12 @@ class Declarations:
     def is_enumerator(self, name: str) -> bool:
         return name in self.enumerators or (self.visible is not None and name in self.visible.enumerators)
 
+    def is_enumeration(self, kind: str) -> bool:
+        """Whether a type as written has the name of an enumeration, and of nothing else."""
+        last = kind.removeprefix("enum ").rpartition("::")[2]
+        seen = last in self.enumerations or (self.visible is not None and last in self.visible.enumerations)
+        return seen and self.class_of(kind) is None and self.meanings(kind) == (kind,)
+
     def are_several(self, name: str) -> bool:
         """Whether a name is that of enumerators in several places, which may have several values."""
         seen = self.visible.enumerators.get(name, set()) if self.visible is not None else set()

@@ -11,7 +11,7 @@ from cudafix.findings import Assumption
 from cudafix.ir import walk
 from cudafix.ir.link import Program, last
 from cudafix.models import Tables
-from cudafix.models.api import HOST_EFFECTS, Api, Effect, Prototype, played_by
+from cudafix.models.api import HOST_EFFECTS, Api, Effect, Prototype, are_one, played_by
 from cudafix.ordering.facts import paths
 from cudafix.ordering.facts.alone import Alone
 from cudafix.ordering.facts.any_time import AnyTime
@@ -363,7 +363,7 @@ class Calls(Operations):
         return (
             types == given
             and "" not in given
-            and all(types != [*map(_plain_type, one.types[: len(types)])] for one in others)
+            and not any(are_one(tuple(types), tuple(map(_plain_type, one.types[: len(types)]))) for one in others)
         )
 
     def _type_of_argument(self, value: ir.Expr) -> str:

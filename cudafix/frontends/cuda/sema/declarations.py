@@ -30,7 +30,7 @@ from cudafix.frontends.cuda.sema.type_texts import (
 )
 from cudafix.ir import DELETER, GlobalVar, Opaque, Param, Span, found_as, template_arguments
 from cudafix.ir.names import WORD
-from cudafix.models.api import Prototype
+from cudafix.models.api import EITHER, Prototype
 from cudafix.models.number_types import is_floating, is_number
 from cudafix.models.types import is_plain, is_standard
 
@@ -242,6 +242,7 @@ class Declarations:
     spelled: dict[str, str] = field(default_factory=dict)  # the macros without parameters that may name a type
     renames: Mapping[str, Sequence[tuple[int, tuple[str, ...]]]] = field(default_factory=dict)  # see `index`
     numbers: dict[str, str] = field(default_factory=dict)  # other names of plain numbers, which mean nothing else
+    either: frozenset[str] = frozenset()  # those of them that are several floating types, by the configuration
     by_reference: dict[str, tuple[bool, ...]] = field(default_factory=dict)
     takes: dict[str, list[tuple[Param, ...]]] = field(default_factory=dict)  # parameters, by last name component
     # the parameters of functions with default arguments, by qualified name; and declarations of this file that evaluate
@@ -307,6 +308,7 @@ class Declarations:
             found.parameters_elsewhere |= header.parameters_elsewhere
             found.brought |= header.brought
             other_types |= header.types - header.numbers.keys()
+            found.either |= header.either
             for name, kind in header.numbers.items():
                 if not are_alike((found.numbers.setdefault(name, kind), kind)):
                     other_types.add(name)
@@ -464,6 +466,8 @@ class Declarations:
         return (*types, *qualifiers(one.node, text)) if one.cls is not None else types
 
     def _stands_for(self, name: str) -> tuple[str, ...]:
+        if name in self.numbers and (name in self.either or (self.visible is not None and name in self.visible.either)):
+            return (EITHER,)
         if (number := self.numbers.get(name)) is not None:
             return (number,)
         if (kinds := self.meanings(name)) != (name,):

@@ -76,12 +76,15 @@ def index(
     spelled: Mapping[str, str],
     renames: Mapping[str, Sequence[tuple[int, tuple[str, ...]]]],
     acting: frozenset[str] = frozenset(),
+    either: frozenset[str] = frozenset(),
 ) -> Declarations:
     """Walk a translation unit, down to function bodies. `qualifiers` are those that a mask hid, by offset, `numbers`
     the other names of plain numbers, `spelled` the macros that may name a type, `renames` those that stand for a name:
-    from which offset on, and for which, or for one of which ("" for none).
+    from which offset on, and for which, or for one of which ("" for none). `either` are those of the numbers that have
+    another type in other configurations.
     """
     found = names_of_types(text, visible, numbers, spelled, renames, acting)
+    found.either = either
     walk = _Walk(found, text, path, qualifiers)
     walk.run(root)
     found.parameters_elsewhere = walk.parameters_elsewhere()

@@ -28,6 +28,10 @@ KEYS = "<keys>"
 """Begins the range of a loop through dictionaries: the number of a round does not say what these hold."""
 ROUND = "<round>"
 """Begins the name of the index of a loop through a container: nothing in the text has it."""
+INSTANCE = "<instance>"
+"""Begins the name of the index of a family of variables, of which each instantiation of a template has one: behind it
+stand the arguments of the template, in brackets.
+"""
 OWNS = "<owns>"
 """A field of an object of Python that has made the stream or the event in its field `ptr`, and destroys it when the
 object ends.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
@@ -17,6 +18,7 @@ from cudafix.interrupts import checkpoint
 from cudafix.ir import blocks_of, walk
 from cudafix.ir.link import Program, last
 from cudafix.models import Tables
+from cudafix.models.api import Effect
 from cudafix.ordering.facts import paths, ranges
 from cudafix.ordering.facts.any_time import AnyTime
 from cudafix.ordering.facts.handing_over import hands_over
@@ -36,6 +38,7 @@ from cudafix.ordering.interpreter.stream_names import named_streams
 
 MAX_DEPTH = 40  # inlined calls
 MAX_NESTING = 200  # blocks in blocks, through calls
+_MOST_PARTS = 2  # answers that are looked at apart at a time
 MAX_STEPS = 50_000  # statements run for one program, rounds of loops counted
 _REFERENCES_TO = re.compile(r"(?:std::)?reference_wrapper\s*<\s*([\w ]+?)\s*>")
 _NOT_FOLLOWED = re.compile(r"map\s*<|\breference_wrapper\b")
@@ -264,44 +267,103 @@ class Engine(Chosen):
         if self.nesting >= MAX_NESTING:
             raise OutOfBudget
         self.nesting += 1
-        declared: list[Root] = []
-        objects: list[ir.Declare] = []
+        declared: dict[Root, ir.Declare] = {}
         self._watch(state)
-        made = self._objects_of(block) if self.catching else []
-        entered: ir.Block = ()
         scoped = any(isinstance(stmt, ir.Declare) for stmt in block)
         if scoped:
             self._scopes.append((self.frame.name, block))
-        for number, stmt in enumerate(block):
-            if state is None and not isinstance(stmt, ir.Label) and not self._has_label(stmt):
-                continue
-            if made:
-                entered = self._within(entered, tuple(end for at, to, end in made if at < number < to))
-            if state is not None and self.passes(stmt, state):
-                if self.catching:
-                    self.perhaps_throws(stmt, state)
-                continue
-            self.step()
-            if isinstance(stmt, ir.Declare) and self._lambda_with(stmt.var) is None:
-                declared.append(self.root(stmt.var.name))
-                objects.append(stmt)
-            if state is None:
-                state = self._unreached(stmt)
-                continue
-            state = self._run_caught(stmt, state) if self.catching else self._step(stmt, state)
-            self._watch(state)
-        self._within(entered, ())
+        state = self._statements(block, 0, state, declared)
         if scoped:
             self._scopes.pop()
             if state is not None:
                 names = [stmt.var.name for stmt in block if isinstance(stmt, ir.Declare)]
                 self._variables_end(names, block[-1].span, state)
         if state is not None and declared:
-            for stmt in objects:
+            for stmt in declared.values():
                 self.held_in(stmt.type, partial(self.whole, state, stmt.var), stmt.span, state)
-            state.env.forget(declared)
+            state.env.forget(list(declared))
         self.nesting -= 1
         return state
+
+    def _statements(
+        self, block: ir.Block, start: int, state: State | None, declared: dict[Root, ir.Declare]
+    ) -> State | None:
+        """Run the statements of a block from one on; what they declare is added to `declared`."""
+        made = self._objects_of(block) if self.catching else []
+        entered: ir.Block = ()
+        for number, stmt in enumerate(block[start:], start):
+            if state is None and not isinstance(stmt, ir.Label) and not self._has_label(stmt):
+                continue
+            if made:
+                entered = self._within(entered, tuple(end for at, to, end in made if at < number < to))
+            elif state is not None and isinstance(stmt, ir.If) and self._parts(stmt, block[number + 1 :]):
+                return self._apart(block, number, stmt, state, declared)
+            if state is not None and self.passes(stmt, state):
+                if self.catching:
+                    self.perhaps_throws(stmt, state)
+                continue
+            self.step()
+            if isinstance(stmt, ir.Declare) and self._lambda_with(stmt.var) is None:
+                declared[self.root(stmt.var.name)] = stmt
+            if state is None:
+                state = self._unreached(stmt)
+                continue
+            state = self._run_caught(stmt, state) if self.catching else self._step(stmt, state)
+            self._watch(state)
+        self._within(entered, ())
+        return state
+
+    def _parts(self, stmt: ir.If, rest: ir.Block) -> bool:
+        """Whether the paths through a branch stay apart up to the end of the block: the answer to what is asked is the
+        same for the rest of the call, another branch asks it again, and they leave different memory in one pointer.
+        """
+        if stmt.test.asked is None or self.in_parts >= _MOST_PARTS or not self.keeps_apart:
+            return False
+        question = stmt.test.asked[0]
+        if question in self.frame.answers:
+            return False
+
+        def again(function: ir.Function) -> bool:
+            others = (s for s in ir.walk(rest) if isinstance(s, ir.If) and s.test.asked is not None)
+            if not any(other.test.asked is not None and other.test.asked[0] == question for other in others):
+                return False
+            one, two = self._memory_from(stmt.then), self._memory_from(stmt.other)
+            return any(one[place] != two[place] for place in one.keys() & two.keys())
+
+        return self.frame.function.kept(f"is asked again {stmt.span.start}", again)
+
+    def _memory_from(self, block: ir.Block) -> dict[ir.Expr, set[str]]:
+        """The places where a block stores pointers, each with the functions that may have given their memory."""
+        found: dict[ir.Expr, set[str]] = defaultdict(set)
+        for stmt in ir.walk(block):
+            if isinstance(stmt, ir.Assign):
+                found[stmt.target].add("")
+            elif isinstance(stmt, ir.Call):
+                api = self.tables.lookup(stmt.callee, len(stmt.args)) if stmt.receiver is None else None
+                called = self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path, self.frame.function.cls)
+                works = (self.reach.works_on_device(function) for function in called)
+                if api is not None and api.effect is not Effect.ALLOC or (api is None and not any(works)):
+                    continue
+                places = [arg.base for arg in stmt.args if isinstance(arg, ir.Addr)]
+                for place in (*places, *((stmt.result,) if stmt.result is not None else ())):
+                    found[place].add(stmt.callee)
+        return found
+
+    def _apart(
+        self, block: ir.Block, number: int, stmt: ir.If, state: State, declared: dict[Root, ir.Declare]
+    ) -> State | None:
+        """Run a block from a branch on, once for each answer to what that asks."""
+        assert stmt.test.asked is not None
+        question, answers, loops = stmt.test.asked[0], self.frame.answers, self.loops
+        self.in_parts += 1
+        self.has_parted = True
+        found: list[State | None] = []
+        for answer, path in ((True, state.copy()), (False, state)):
+            answers[question] = answer
+            found.append(self._statements(block, number, path, declared))
+        del answers[question]
+        self.in_parts -= 1
+        return self._met(found[0], found[1], stmt, loops)
 
     def _step(self, stmt: ir.Stmt, state: State) -> State | None:
         """Run a statement, with what the rewritten program has around it."""
@@ -958,6 +1020,8 @@ class Engine(Chosen):
 
     def _if(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.If)
+        if stmt.test.asked is not None and (answer := self.frame.answers.get(stmt.test.asked[0])) is not None:
+            return self.block(stmt.then if answer is stmt.test.asked[1] else stmt.other, state)
         if stmt.test.kind == "is" and (found := self._is_of_class(state, stmt.test)) is not None:
             return self.block(stmt.then if found else stmt.other, state)
         if stmt.test.kind == "held" and (holds := self._holds(state, stmt.test)) is not None:
@@ -1487,9 +1551,10 @@ class Engine(Chosen):
         state: State,
         given: Sequence[ir.Expr] = (),
         classes: Mapping[str, str] = NO_CLASSES,
+        instance: Mapping[str, str] = NO_CLASSES,
     ) -> tuple[State | None, Values]:
-        """Run a function's body with these arguments, which are `given` as expressions, and with these classes for the
-        parameters of the template that it is. Returns the state after it and what it returns.
+        """Run a function's body with these arguments, which are `given` as expressions, and with these classes and
+        arguments for the parameters of the template that it is. Returns the state after it and what it returns.
         """
         caller = self.frame if self.frames else None
         around = function.name.rpartition(ir.LAMBDA)[0]
@@ -1497,7 +1562,7 @@ class Engine(Chosen):
         home = homes[0] if len(homes) == 1 and function.name not in self.outlived else None
         self.frame = Frame(name, function, function.arrays, self.slicer.slice(function), len(self.frames), home)
         self.frame.caller, self.frame.given, self.frame.loops = caller, given, self.loops
-        self.frame.entered, self.frame.classes = (this, *args), classes
+        self.frame.entered, self.frame.classes, self.frame.instance = (this, *args), classes, instance
         self.frames.append(self.frame)
         outlives = home is None and self._needs_its_closure(function)
         if outlives:

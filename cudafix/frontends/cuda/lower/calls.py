@@ -678,6 +678,7 @@ class Calls(Initializers):
         values = self._as_given(node, callee, listed, values)
         span = self.span(node)
         name_span, template_args, class_args = self._name_of(name_node)
+        class_args = class_args or self._arguments_of_alias(name_node, callee)
         scope = ""
         if ir.is_any_of(callee) and name_node.type == "qualified_identifier":
             around = name_node.child_by_field_name("scope")
@@ -761,6 +762,18 @@ class Calls(Initializers):
                 span = self.span(name if name is not None else node)
                 return span, tidy(written, self.source.text)[1:-1].strip(), of_class
         return self.span(node), "", of_class
+
+    def _arguments_of_alias(self, node: Node, callee: str) -> str:
+        """The template arguments of the class that another name in front of a callee stands for, `?` if they are not
+        known: that class may be another instantiation of a template than its own name means there.
+        """
+        scope = node.child_by_field_name("scope") if node.type == "qualified_identifier" else None
+        written = plain_name(self.raw(scope)) if scope is not None else ""
+        if written.rpartition("::")[2] == callee.rpartition("::")[0].rpartition("::")[2]:
+            return ""
+        meanings = self.file.index.meanings(written) if written else ()
+        given = ir.template_arguments(meanings[0]) if len(meanings) == 1 else []
+        return ", ".join(given) or "?" * bool(written)
 
     def _result(
         self, callee: str, receiver: Expr | None, target: Expr | None, used: bool, kind: str, made: Class | None

@@ -135,6 +135,11 @@ class File:
         return self.index.is_declared_function(name) or name in self.hosts or name in self.every_macro
 
     @cached_property
+    def hides_volatile(self) -> bool:
+        """Whether a macro may be what makes a variable `volatile`, or its type."""
+        return any(b"volatile" in macro.body for macro in self.every_macro.values() if macro.params is None)
+
+    @cached_property
     def asserts_hold(self) -> bool:
         """Whether the file works inside of `assert`, on its own or through a macro: it is then not built with NDEBUG,
         with which it would do nothing.

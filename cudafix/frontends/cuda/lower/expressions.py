@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 from tree_sitter import Node
@@ -34,6 +34,7 @@ from cudafix.frontends.cuda.lower.terms import (
     single_values,
     started,
 )
+from cudafix.frontends.cuda.lower.unchanged import asked, unchanged
 from cudafix.frontends.cuda.preprocess.expansion import stands_for_another
 from cudafix.frontends.cuda.preprocess.macros import Macro
 from cudafix.frontends.cuda.sema import sites
@@ -171,6 +172,10 @@ class Expressions:
         self.temporaries = 0
         self.depth = 0
         self.addressed = frozenset[str]()
+        self.own: tuple[tuple[ir.Param, ...], Node, bytes] | None = None  # the function, where it is written
+        self.instances: dict[str, Expr] = {}  # the variables of which each instantiation has one, and which one is here
+        self.of_template: Expr | None = None  # the instantiation of the template that the function is of, if it is
+        self.of_class: Expr = Opaque(())  # and that of its class
         self.place: sites.Place | None = None
         self.blocked: str | None = None
         self.fixed: str | None = None
@@ -460,6 +465,8 @@ class Expressions:
             resolved = scope.names.get(name)
             if resolved is not None:
                 var = Var(resolved)
+                if resolved in self.instances:
+                    return Index(var, self.instances[resolved])
                 return Deref(var) if resolved in self.references else var
         return None
 
@@ -502,7 +509,7 @@ class Expressions:
                     other = self._global(name) if own.templated and cls is not own else None
                     return place if other is None else ir.Choice((place, other))
                 if name in cls.statics:
-                    return self._static_member(cls, name)
+                    return self._static_member(cls, name, self._own_instance(cls))
         variable = self._global(name)
         if variable is not None:
             return variable
@@ -523,15 +530,42 @@ class Expressions:
         return Var(f"::{name}")
 
     def static_named(self, kind: str, name: str) -> Expr | None:
-        """The static data member of this name that a class has, or a base of it."""
-        classes = (cls for cls in self.file.index.lineage(kind) if name in cls.statics)
-        return next((self._static_member(cls, name) for cls in classes), None)
+        """The static data member of this name that a class has, as it is written, or a base of it."""
+        index = self.file.index
+        cls = next((cls for cls in index.lineage(kind) if name in cls.statics), None)
+        if cls is None:
+            return None
+        own, _, given = kind.removeprefix("const ").partition("<")
+        if own.strip().rpartition("::")[2] != cls.name.rpartition("::")[2]:
+            return self._static_member(cls, name, Opaque(()))  # of a base, or by another name
+        if not given:
+            return self._static_member(cls, name, self._own_instance(cls))
+        complete = given.endswith(">") and len(ir.template_arguments(kind)) == cls.parameters
+        return self._static_member(cls, name, Var(f"{ir.INSTANCE}<{given}") if complete else Opaque(()))
 
-    def _static_member(self, cls: Class, name: str) -> Expr:
-        """Of a template it is one of several."""
-        var = Var(f"{cls.name}::{name}")
-        self.types.setdefault(var.name, cls.statics[name])
-        return opaque(var) if cls.templated and not is_number(cls.statics[name]) else var
+    def _own_instance(self, cls: Class) -> Expr:
+        """Which instantiation of a class template its own name means here (C++17, 17.6.1 [temp.local] 1)."""
+        return self.of_class if self.cls == cls.name else Opaque(())
+
+    def _class_written(self, node: Node) -> str:
+        """The class in front of the name of a member, with its template arguments."""
+        scope: Node | None = None
+        names: list[str] = []
+        while node.type == "qualified_identifier" and (inner := node.child_by_field_name("name")) is not None:
+            scope, node = node.child_by_field_name("scope"), inner
+            names.append(self.raw(scope) if scope is not None else "")
+        outer = [plain_name(one) for one in names[:-1]]
+        return "::".join([*filter(None, outer), *names[-1:]])
+
+    def _static_member(self, cls: Class, name: str, instance: Expr) -> Expr:
+        """Of a template each instantiation has one (C++17, 17.7 [temp.spec] 5)."""
+        var, kind = Var(f"{cls.name}::{name}"), cls.statics[name]
+        if not cls.templated or name in cls.fixed:
+            self.types.setdefault(var.name, kind)
+            return var
+        self.types.setdefault(var.name, f"{kind}[]")
+        place = Index(var, instance)
+        return opaque(place) if kind.endswith("]") else place
 
     def brought(self, name: str) -> Expr | None:
         """The variable at namespace scope that a declaration in a block around makes visible."""
@@ -892,7 +926,7 @@ class Expressions:
         scope, _, last = name.rpartition("::")
         cls = self.file.index.class_of(scope) if scope else None
         if cls is not None:
-            if (static := self.static_named(cls.name, last)) is not None:
+            if (static := self.static_named(self._class_written(node), last)) is not None:
                 return static
             if self.cls is not None and last in cls.fields:
                 return self.member(Deref(Var("this")), last)
@@ -1437,7 +1471,37 @@ class Expressions:
             else:
                 break
         test = self._plain_test(node, text, negated)
+        if test.kind == "other":
+            test = test._replace(asked=self._asked(node))
         return flipped(test, text) if flips else test
+
+    def _asked(self, node: Node) -> tuple[str, bool] | None:
+        """What a condition asks of variables that keep their values while the function runs."""
+        if self.bindings or self.source.stop is not None or ir.LAMBDA in self.name:
+            return None
+        names: dict[str, str] = {}
+        for word in set(WORD.findall(self.raw(node))):
+            place = self.local(word)
+            if isinstance(place, Var) and word in self.unchanged:
+                names[word] = place.name
+            elif place is None and (number := self.number_of(word, node)) is not None:
+                names[word] = number
+            elif place is None and self._is_only_enumerator(word, node):
+                names[word] = word
+        return asked(node, self.source.text, names) if any(word in self.unchanged for word in names) else None
+
+    def _is_only_enumerator(self, name: str, node: Node) -> bool:
+        index = self.file.index
+        known = index.is_enumerator(name) and not index.are_several(name) and self.hiding(name, node) is None
+        return known and self._global(name) is None and not any(name in c.fields for c in index.lineage(self.cls))
+
+    @cached_property
+    def unchanged(self) -> frozenset[str]:
+        """The variables that keep the value that they begin with."""
+        if self.own is None:
+            return frozenset()
+        params, body, text = self.own
+        return unchanged(self.file, params, body, text)
 
     def condition_text(self, node: Node) -> str:
         """The normalized text, marked so that it differs where a call is in it or its variables changed in between."""

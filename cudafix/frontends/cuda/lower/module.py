@@ -44,7 +44,7 @@ from cudafix.frontends.cuda.sema.kernels import summarize
 from cudafix.frontends.cuda.sema.retyping import taken_for_others
 from cudafix.frontends.cuda.sema.second_names import named_by_macros, of_c_linkage, second_names
 from cudafix.frontends.cuda.sema.type_texts import element_type
-from cudafix.frontends.cuda.sema.written_types import names_of_numbers
+from cudafix.frontends.cuda.sema.written_types import names_of_either, names_of_numbers
 from cudafix.ir.names import WORD_IN_BYTES
 from cudafix.models.api import Defined, Prototype
 from cudafix.models.measuring import NAMES, named_in
@@ -73,7 +73,10 @@ def declarations(parsed: Parsed, visible: Declarations | None = None) -> Declara
     }
     names = {name: list(_names_instead(name, renaming)) for name in renaming}
     acting = _acting(parsed)
-    found = index(parsed.tree.root_node, parsed.text, parsed.path, qualifiers, visible, numbers, types, names, acting)
+    either = names_of_either(parsed.original, numbers)
+    found = index(
+        parsed.tree.root_node, parsed.text, parsed.path, qualifiers, visible, numbers, types, names, acting, either
+    )
     found.spelled.update(spelled)
     for name, body in named.items():
         if found.class_of(body.decode()) is not None:

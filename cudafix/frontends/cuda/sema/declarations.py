@@ -30,7 +30,7 @@ from cudafix.frontends.cuda.sema.type_texts import (
 )
 from cudafix.ir import DELETER, GlobalVar, Opaque, Param, Span, found_as, template_arguments
 from cudafix.ir.names import WORD, scopes_around
-from cudafix.models.api import Prototype
+from cudafix.models.api import EITHER, Prototype
 from cudafix.models.number_types import is_floating, is_number
 from cudafix.models.types import is_plain, is_standard
 
@@ -141,6 +141,8 @@ class Class:
     virtual: bool = False  # it declares its destructor as virtual
     idle: bool = False  # its destructor is written, and empty
     templated: bool = False  # it is a template, or a member of one
+    parameters: int = 0  # of how many, if it is no member of one, no specialization, and has no pack of them
+    fixed: set[str] = field(default_factory=set)  # the static members that a literal makes: the same in each of them
     unseen: bool = False  # nothing is known of it but its name
     deleter: str = ""  # of a smart pointer: the function that is called with what it holds
     shared: bool = False  # of a smart pointer: other ones may own that too
@@ -243,6 +245,7 @@ class Declarations:
     spelled: dict[str, str] = field(default_factory=dict)  # the macros without parameters that may name a type
     renames: Mapping[str, Sequence[tuple[int, tuple[str, ...]]]] = field(default_factory=dict)  # see `index`
     numbers: dict[str, str] = field(default_factory=dict)  # other names of plain numbers, which mean nothing else
+    either: frozenset[str] = frozenset()  # those of them that are several floating types, by the configuration
     by_reference: dict[str, tuple[bool, ...]] = field(default_factory=dict)
     takes: dict[str, list[tuple[Param, ...]]] = field(default_factory=dict)  # parameters, by last name component
     # the parameters of functions with default arguments, by qualified name; and declarations of this file that evaluate
@@ -308,6 +311,7 @@ class Declarations:
             found.parameters_elsewhere |= header.parameters_elsewhere
             found.brought |= header.brought
             other_types |= header.types - header.numbers.keys()
+            found.either |= header.either
             for name, kind in header.numbers.items():
                 if not are_alike((found.numbers.setdefault(name, kind), kind)):
                     other_types.add(name)
@@ -470,6 +474,8 @@ class Declarations:
         return (*types, *qualifiers(one.node, text)) if one.cls is not None else types
 
     def _stands_for(self, name: str) -> tuple[str, ...]:
+        if name in self.numbers and (name in self.either or (self.visible is not None and name in self.visible.either)):
+            return (EITHER,)
         if (number := self.numbers.get(name)) is not None:
             return (number,)
         if (kinds := self.meanings(name)) != (name,):
@@ -497,6 +503,12 @@ class Declarations:
 
     def is_enumerator(self, name: str) -> bool:
         return name in self.enumerators or (self.visible is not None and name in self.visible.enumerators)
+
+    def is_enumeration(self, kind: str) -> bool:
+        """Whether a type as written has the name of an enumeration, and of nothing else."""
+        last = kind.removeprefix("enum ").rpartition("::")[2]
+        seen = last in self.enumerations or (self.visible is not None and last in self.visible.enumerations)
+        return seen and self.class_of(kind) is None and self.meanings(kind) == (kind,)
 
     def are_several(self, name: str) -> bool:
         """Whether a name is that of enumerators in several places, which may have several values."""

@@ -133,6 +133,12 @@ def names_of_numbers(
     return known
 
 
+def names_of_either(original: bytes, numbers: Mapping[str, str]) -> frozenset[str]:
+    """Those of the names of numbers that a file defines as several floating types, one in each configuration."""
+    kinds = _defined_as_numbers(original, {}) if numbers else {}
+    return frozenset(name for name in numbers.keys() & kinds.keys() if len(set(kinds[name])) > 1)
+
+
 @lru_cache(maxsize=64)
 def _defined_types(original: bytes) -> tuple[Counter[str], frozenset[str]]:
     """How often a file defines each name of a type that is no class, and the names of classes; kept for its next

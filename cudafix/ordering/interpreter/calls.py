@@ -1454,6 +1454,8 @@ def _of_use_elsewhere(program: Program, reach: Reach, slicer: Slicer) -> dict[st
     classes = Classes.of(program, reach)
     values = {last(name) for name, _ in program.functions_that_are_values()}
     values |= Callbacks.of(program, reach.tables).names
+    texts = (stmt for function in program.functions() for stmt in function.statements if isinstance(stmt, ir.Unknown))
+    values |= {last(one.name) for text in texts for one in text.reaches or () if isinstance(one, ir.FuncRef)}
     for function in program.functions():
         named = function.cls is not None or ir.LAMBDA in function.name or last(function.name) in values
         changes = named and may_change_values(function, slicer, reach)

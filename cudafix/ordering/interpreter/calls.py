@@ -41,6 +41,8 @@ _POINTER = re.compile(r"\*(?:\s*\b(?:const|volatile|__restrict__))*\s*$")
 _CALLS_WHAT_IS_HELD = frozenset(("visit", "apply"))
 MAX_PARTS = 12  # of a part of a part of a variable, in what calls itself
 _WORD = re.compile(r"[A-Za-z_]\w*")
+# what leads to an element of a map, and has no part of it (C++17, 27.2.1 [iterator.requirements.general])
+_ITERATOR = re.compile(r"(?:std::)?(?:unordered_)?(?:multi)?map\s*<.*>::(?:const_)?iterator", re.DOTALL)
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class)\b|[\s&?]")
 
 
@@ -453,7 +455,7 @@ class Calls(Operations):
         if kind and kind in NUMBERS:
             return
         functions = self.functions_among(values)
-        if not functions or kind.startswith(("std::function", "auto")):
+        if not functions or kind.startswith(("std::function", "auto")) or _ITERATOR.fullmatch(kind) is not None:
             return
         if any(map(self.reach.works_on_device, functions)):
             holder = f"a `{kind}`" if kind else "an object"

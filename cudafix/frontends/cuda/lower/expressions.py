@@ -130,6 +130,8 @@ _VIEW = re.compile(r"(?:std::)?(?:span|mdspan|(?:ranges::)?subrange|(?:views::|r
 _TO_BYTES = re.compile(r"(?:const )?(?:(?:un)?signed )?(?:char|u?int8_t|(?:std::)?byte|uchar) \*")
 MAP = re.compile(r"(?:const )?(?:std::)?(?:unordered_)?(?:multi)?map\s*<")
 """The containers whose elements are pairs of a key and what it is mapped to ([associative.reqmts], [unord.req])."""
+ITERATOR_OF_MAP = re.compile(r"(?<=>)::(?:const_)?iterator$")
+"""How the type of an iterator goes on behind that of its container, if that is a map."""
 _OPTIONAL = re.compile(r"(?:const )?(?:(?:std|thrust)::)?optional\s*<(.*)>(?: &)?")
 LISTS = re.compile(r"(?:const )?(?:std::)?(?:deque|(?:forward_)?list|queue|stack|(?:multi)?set|unordered_set)\s*<")
 _MOST_PARTS = 4  # of parts of parts
@@ -705,6 +707,8 @@ class Expressions:
             if isinstance(expr.base, Addr):
                 return self.type_of(expr.base.base)
             kind = self.type_of(expr.base)
+            if ITERATOR_OF_MAP.search(kind) is not None:
+                return self.element_of_map(kind)
             return kind.removesuffix(" &") if kind.endswith(" &") else pointee(kind)
         if isinstance(expr, Index):
             return pointee(self.type_of(expr.base))
@@ -771,7 +775,8 @@ class Expressions:
             self.emit(ir.Assign(Field(place, ir.SHRUNK), values[0], self.span(node)))
 
     def element_of_map(self, kind: str) -> str:
-        """The type of the elements of a map; empty for any other type."""
+        """The type of the elements of a map, and of what its iterators lead to; empty for any other type."""
+        kind = ITERATOR_OF_MAP.sub("", kind)
         given = ir.template_arguments(kind) if MAP.match(kind) else []
         return f"std::pair<const {given[0]}, {given[1]}>" if len(given) >= 2 else ""
 

@@ -1284,11 +1284,17 @@ class Calls(Operations):
             state.env.write([_GIVEN_AWAY], known | found)
 
     def hands_out(
-        self, values: Values, args: Iterable[ir.Expr], call: ir.Call | None, state: State, runs: str = ""
+        self,
+        values: Values,
+        args: Iterable[ir.Expr],
+        call: ir.Call | None,
+        state: State,
+        runs: str = "",
+        library: str = "",
     ) -> bool:
         """Code that is not seen gets functions of the program, or objects with methods, or these as template arguments:
         it may call them, now and whenever it runs again. True if it may leave work by that. `runs` says what code of
-        the program it is, where it is no external one.
+        the program it is, where it is no external one. That of a `library` calls nothing that others have got (`Api`).
         """
         able = self.program.kept("of use elsewhere", lambda: _of_use_elsewhere(self.program, self.reach, self.slicer))
         if self.in_python:
@@ -1299,14 +1305,18 @@ class Calls(Operations):
             for part in self._handed_over(expr):
                 if isinstance(part, ir.Var | ir.Field | ir.Index | ir.Deref):
                     words.update(_WORD.findall(self.type_of(part)))
-        names = {v.name for v in values if isinstance(v, mem.Function)} | words | {_REGISTERED}
+        names = (
+            {v.name for v in values if isinstance(v, mem.Function)} | words | (set[str]() if library else {_REGISTERED})
+        )
         found: Values = frozenset(mem.Function(one, path) for name in names for one in able.get(last(name), ()))
         found |= self.of_libraries(values)
         if found:
             found |= {v for v in values if isinstance(v, mem.Ref)}
-        known = state.env.read(_HANDED_OUT)
-        if not found <= known:
-            state.env.write([_HANDED_OUT], known | found)
+        own: mem.Cell = (("global", "", f"<what {library} was given>"), ()) if library else _HANDED_OUT
+        known = state.env.read(own)
+        for place in dict.fromkeys((own, _HANDED_OUT)):
+            if not found <= (held := state.env.read(place)):
+                state.env.write([place], held | found)
         span = call.span if call is not None else self.frame.function.span
         named = self.program.kept("functions by name", lambda: _by_name(self.program))
         held = [f for v in known | found if isinstance(v, mem.Function) for f in named.get(v.name, ())]

@@ -240,8 +240,8 @@ class Api:
 
     @property
     def library(self) -> str:
-        """The library of the function, if that calls no function but those that it was given, or that a graphics API was
-        given with which it works: each is described where it is given, as `cudaLaunchHostFunc` is. "" of others.
+        """The library of the function, if that calls no function but those that it was given, or that a graphics API
+        was with which it works: each is described where it is given, as `cudaLaunchHostFunc` is. "" of others.
         """
         return next((name for name, documents in _LIBRARIES.items() if self.source.startswith(documents)), "")
 

@@ -237,8 +237,8 @@ cuTexRef{SetFormat,SetAddressMode,SetFilterMode,SetMipmapFilterMode,SetFlags,Set
 -*
 cuTexRef{Create,Destroy,GetAddress,GetArray,GetFormat,GetFlags,GetFilterMode,GetAddressMode} nothing hrw*
 cuGraphics{MapResources,UnmapResources} external        - hidden stream ; why=a graphics API uses the memory
-cuGraphics{UnregisterResource,ResourceSetMapFlags,ResourceGetMappedPointer,SubResourceGetMappedArray} external hidden* ; \
-why=memory of a graphics API
+cuGraphics{UnregisterResource,ResourceSetMapFlags,ResourceGetMappedPointer,SubResourceGetMappedArray} \
+external hidden* ; why=memory of a graphics API
 cuGraphics{ResourceGetMappedMipmappedArray,ResourceGetMappedEglFrame,GLRegisterBuffer,GLRegisterImage,\
 EGLRegisterImage} \
 external hidden* ; why=memory of a graphics API

@@ -281,8 +281,8 @@ make_cudaPitchedPtr                     nothing         keep - - -          ; si
 _INTEROP = """
 cudaGraphics{Map,Unmap}Resources        external        - hidden stream  ; why=a graphics API uses the memory
 cudaGraphicsResourceGetMappedPointer    external        out out hidden ; why=memory of a graphics API
-cudaGraphics{SubResourceGetMappedArray,ResourceGetMappedMipmappedArray,ResourceGetMappedEglFrame} external out hidden* ; \
-why=memory of a graphics API
+cudaGraphics{SubResourceGetMappedArray,ResourceGetMappedMipmappedArray,ResourceGetMappedEglFrame} \
+external out hidden* ; why=memory of a graphics API
 cudaGraphics{UnregisterResource,ResourceSetMapFlags} external hidden* ; why=memory of a graphics API
 cudaGraphics{GLRegisterBuffer,GLRegisterImage,EGLRegisterImage,VDPAURegisterVideoSurface,VDPAURegisterOutputSurface} \
 external out hidden* ; why=memory of a graphics API

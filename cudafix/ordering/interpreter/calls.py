@@ -1305,18 +1305,16 @@ class Calls(Operations):
             for part in self._handed_over(expr):
                 if isinstance(part, ir.Var | ir.Field | ir.Index | ir.Deref):
                     words.update(_WORD.findall(self.type_of(part)))
-        names = (
-            {v.name for v in values if isinstance(v, mem.Function)} | words | (set[str]() if library else {_REGISTERED})
-        )
+        names = {v.name for v in values if isinstance(v, mem.Function)} | words | {*([] if library else [_REGISTERED])}
         found: Values = frozenset(mem.Function(one, path) for name in names for one in able.get(last(name), ()))
         found |= self.of_libraries(values)
         if found:
             found |= {v for v in values if isinstance(v, mem.Ref)}
         own: mem.Cell = (("global", "", f"<what {library} was given>"), ()) if library else _HANDED_OUT
         known = state.env.read(own)
-        for place in dict.fromkeys((own, _HANDED_OUT)):
-            if not found <= (held := state.env.read(place)):
-                state.env.write([place], held | found)
+        for place in (own, _HANDED_OUT):
+            if not found <= (before := state.env.read(place)):
+                state.env.write([place], before | found)
         span = call.span if call is not None else self.frame.function.span
         named = self.program.kept("functions by name", lambda: _by_name(self.program))
         held = [f for v in known | found if isinstance(v, mem.Function) for f in named.get(v.name, ())]

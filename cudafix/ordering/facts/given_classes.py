@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from cudafix import ir
 from cudafix.ir.link import Program, last
 from cudafix.ir.names import WORD
+from cudafix.ir.types import Type
 
 _WORD = re.compile(r"\w+")
-_QUALIFIERS = re.compile(r"\b(?:const|struct|class)\b")
 
 
 def given_classes(
@@ -45,7 +45,7 @@ def given_classes(
         of_this = call.receiver is None or call.receiver == ir.Deref(ir.Var("this"))
         if call.class_args and last(call.callee.rpartition("::")[0]) == cls:
             found |= listed(function.class_templates, f"<{call.class_args}>")
-        elif "<" in receiver and last(receiver.partition("<")[0].strip()) == cls:
+        elif "<" in receiver and Type.of(receiver).last == cls:
             found |= listed(function.class_templates, receiver)
         elif of_this and caller.cls == function.cls:
             found |= zip(function.class_templates, map(meant, caller.class_templates), strict=False)
@@ -56,7 +56,7 @@ def given_classes(
         if name in written:
             found[name] = written[name]
         elif len(own) == 1:
-            found[name] = meant(_QUALIFIERS.sub("", own[0]).strip(" &"))
+            found[name] = meant(of.core if not (of := Type.of(own[0])).pointers else "")
         elif name not in of_parameters:
             found[name] = _class_named(program, default, function)
     return {name: cls for name, cls in found.items() if name and cls}

@@ -16,6 +16,7 @@ from itertools import zip_longest
 
 from cudafix import ir
 from cudafix.ir.link import Program, last
+from cudafix.ir.types import Type
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, played, played_by, plays, roles_of
 from cudafix.ordering.facts.deciding import deciding, owner
@@ -432,7 +433,7 @@ class Slicer:
         while isinstance(receiver, ir.Deref):
             receiver = receiver.base
         kind = function.types.get(receiver.name, "") if isinstance(receiver, ir.Var) else ""
-        cls = last(kind.removeprefix("const ").strip(" *&").partition("<")[0])
+        cls = Type.of(kind).last
         return bool(cls) and any(last(f.cls or "") == cls for f in self._program.methods(call.callee, len(call.args)))
 
     def _may_store_in(self, call: ir.Call, function: ir.Function) -> Iterator[ir.Expr]:

@@ -10,7 +10,7 @@ from functools import partial
 from tree_sitter import Node
 
 from cudafix import ir
-from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, MAKES, MAP, MAX_DEPTH, Expressions
+from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, MAX_DEPTH, Expressions
 from cudafix.frontends.cuda.lower.syntax import cast_argument, cast_type
 from cudafix.frontends.cuda.lower.terms import is_temporary, opaque, root_of
 from cudafix.frontends.cuda.sema import sites
@@ -47,14 +47,13 @@ from cudafix.ir import (
     Span,
     Var,
 )
+from cudafix.ir.types import Type
 from cudafix.models.number_types import is_narrow, is_number
 
 _QUALIFIED = re.compile(r"^(?:(?:const|volatile|struct|class|typename)\s+)+|\s+(?:const|volatile)$")
 _OF_PACK = re.compile(r"(?!auto\b)[\w:]+\s*\.\.\.")
-_NUMBERED = re.compile(r"(?:(?:cuda::)?std::)?(?:array|span)\s*<")  # of a type, and a number
 _VIEW_OBJECT = re.compile(r"(?:cuda::)?std::(?:span|mdspan)")
 _CONVERSION = re.compile(r"operator\s+(?!new\b|delete\b|co_await\b)\w")
-_BY_POSITION = re.compile(r"(?:const )?std::(?:vector|array|deque)\s*<")  # these compare no element to find one
 _COMPARISONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>"))
 # the operators that a comparison is made of where its own is not declared (C++20)
 _REWRITTEN = {"!=": ("==",), **dict.fromkeys(("<", ">", "<=", ">="), ("<=>",))}
@@ -64,8 +63,6 @@ _OF_A_MIGRATION = re.compile(rb"\[\]\(void \*held_*\) \{(?:[^{}]|\{[^{}]*\})*\}"
 # of values: an element that is a reference is a name of something else
 _MADE_EXPLICITLY = re.compile(r"(?:vector|array|deque|list|(?:unordered_)?(?:multi)?(?:map|set)|unique_ptr|thread)<")
 """The classes of the standard library of which no object is made by a conversion ([container.requirements])."""
-_ARRAY = re.compile(r"(?:const )?(?:std::)?array\s*<[^&]*>(?: &)?")
-_ROW_OF_OBJECTS = re.compile(r"(?:const )?std::(?:vector|array|deque)<[^*]*>[ &]*\Z")
 _THREAD = re.compile(r"(?:std::)?j?thread")
 _SWAPS = frozenset(("swap", "exchange"))
 # the functions of the standard library that assign what they are given, or what that points to
@@ -865,7 +862,7 @@ class Objects(Expressions):
         """The call of an operator of a class, be it a member or a function beside it; None where it is none."""
         classes = [self.class_at(value) for value in values]
         kind = self.type_of(values[0])
-        by_key = symbol == "[]" and not any(map(_BY_POSITION.match, self.file.index.meanings(kind)))
+        by_key = symbol == "[]" and not any(Type.of(one).library.positions for one in self.file.index.meanings(kind))
         if (symbol in _COMPARISONS or by_key) and kind.endswith(">"):  # of a container
             self.copied_inside(node, kind, values[1:])
             self.compared(node, values)
@@ -1215,8 +1212,9 @@ class Objects(Expressions):
     def _objects_in(self, kind: str) -> Iterator[str]:
         """A type, and those of the objects that the standard library makes in one of it."""
         yield kind
-        if MAKES.match(kind):
-            for one in ir.template_arguments(kind)[: 1 if _NUMBERED.match(kind) else None]:
+        of = Type.of(kind)
+        if of.library.parts:
+            for one in of.arguments[: 1 if of.library.numbered else None]:
                 yield from self._objects_in(one)
 
     def may_be_overloaded(self, place: Expr) -> bool:
@@ -1245,12 +1243,12 @@ class Objects(Expressions):
         """What `get<number>` or a name of a structured binding refers to ([dcl.struct.bind]); None if not known."""
         cls = self.file.index.class_of(kind) if not is_pointer(kind) else None
         names = list(cls.fields) if cls is not None and not cls.bases else []
-        of_map = isinstance(place, Index) and MAP.match(self.type_of(place.base)) is not None
+        of_map = isinstance(place, Index) and Type.of(self.type_of(place.base)).library.pairs
         if of_map or (isinstance(place, Var) and ir.member_of_pair(kind, "first") is not None):
             return Field(place, ("first", "second")[number]) if number < 2 else None
         if number < len(names):
             return self.member(place, names[number])
-        is_array = kind.endswith("]") or (isinstance(place, Var) and _ARRAY.fullmatch(kind) is not None)
+        is_array = kind.endswith("]") or (isinstance(place, Var) and Type.of(kind).library.name == "array")
         return Index(place, Const(str(number))) if is_array else None
 
     # -- temporaries --------------------------------------------------------------------------------------------------
@@ -1393,8 +1391,12 @@ class Objects(Expressions):
         kinds = index.returned(name) - {""} | {f"{kind} &" for kind in index.referred(name) - {""}}
         kind = kinds.pop() if len(kinds) == 1 else ""
         standard = (kind.startswith("std::optional<") or KEEPS_REFERENCES.search(kind)) and name in self.file.hosts
-        if _ROW_OF_OBJECTS.match(kind) and receiver is not None:  # whose methods are called on its elements
-            element = ir.template_arguments(kind.strip(" &"))[0]
+        of = Type.of(kind)
+        objects = (
+            of.library.parts and of.library.positions and of.is_direct and not any(one.pointers for one in of.inside)
+        )
+        if objects and receiver is not None:  # whose methods are called on its elements
+            element = of.arguments[0]
             return kind if index.class_of(element) is not None and not index.names_type(element) else ""
         return kind if standard or index.class_of(kind.strip(" *&")) is not None else ""
 

@@ -12,7 +12,6 @@ from cudafix import ir
 from cudafix.frontends.cuda.lower import held_objects
 from cudafix.frontends.cuda.lower.blocks import Blocks
 from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, is_reference
-from cudafix.frontends.cuda.lower.initializers import CONTAINER
 from cudafix.frontends.cuda.lower.new_and_delete import each, memory_of, type_of_expression
 from cudafix.frontends.cuda.lower.syntax import cast_type, first_named
 from cudafix.frontends.cuda.lower.terms import (
@@ -28,7 +27,7 @@ from cudafix.frontends.cuda.sema.heads import base_type, parameters
 from cudafix.frontends.cuda.sema.lookup import of_library, renaming, using
 from cudafix.frontends.cuda.sema.owners import Optional
 from cudafix.frontends.cuda.sema.references import OPEN
-from cudafix.frontends.cuda.sema.type_texts import WORDS, element_type, is_pointer, pointee, second_argument
+from cudafix.frontends.cuda.sema.type_texts import WORDS, element_type, is_pointer, pointee
 from cudafix.ir import (
     NULL,
     Addr,
@@ -44,6 +43,7 @@ from cudafix.ir import (
     Var,
     template_arguments,
 )
+from cudafix.ir.types import Type
 from cudafix.models import built_in
 from cudafix.models.api import ANY_SCOPE
 from cudafix.models.number_types import is_floating, is_number
@@ -52,7 +52,6 @@ _HANDLE = re.compile(r"cuda[A-Z]\w*$")
 _STRUCT_OF_CUDA = re.compile(r"cuda[A-Z]\w*|CU[a-z]\w*|CUDA_\w+")
 """Its structs are aggregates without initializers: `{0}` makes all members null (C++17, 11.6.1 [dcl.init.aggr] 8)."""
 _PLAIN = frozenset(("std::string", "string"))
-_STRING = re.compile(r"(?:std::)?basic_string\s*<")
 _USUAL = re.compile(r"(?:std|thrust)::\w*allocator\b")
 _JUMPS = frozenset(("break", "continue", "return", "goto", "throw"))
 # what a macro may be given as an argument, and is no type
@@ -988,9 +987,9 @@ _MOST_ARGUMENTS = 8
 
 def _allocator(kind: str) -> str:
     """The allocator that the type of a container or a string names (C++17, 24.3.2 [basic.string])."""
-    if CONTAINER.match(kind):
-        return second_argument(kind)
-    return template_arguments(kind)[2] if _STRING.match(kind) and len(template_arguments(kind)) > 2 else ""
+    of = Type.of(kind)
+    number = 1 if of.library.row else 2 if of.library.name == "basic_string" else len(of.arguments)
+    return of.arguments[number] if number < len(of.arguments) else ""
 
 
 def _is_parameter_of_a_value(node: Node, name: str, text: bytes) -> bool:

@@ -30,7 +30,9 @@ from cudafix.frontends.cuda.sema.type_texts import (
 )
 from cudafix.ir import DELETER, GlobalVar, Opaque, Param, Span, found_as, template_arguments
 from cudafix.ir.names import WORD
+from cudafix.ir.types import Type
 from cudafix.models.api import Prototype
+from cudafix.models.class_templates import class_template
 from cudafix.models.number_types import is_floating, is_number
 from cudafix.models.types import is_plain, is_standard
 
@@ -76,16 +78,10 @@ _CLASS = re.compile(
     r"(?!std::(?!experimental\b)|thrust::|cub::|cuda|cu[A-Z]|CU[a-z]|CUDA_|CUTE?_|nccl|nv|Npp|NPP|MPI_|auto\b|void\b|decltype\b"
     r"|\w+_t\b|pthread_|FILE\b|dim3\b|chrono::|(?:duration|time_point)\s*<)[A-Za-z_]"
 )
-# the templates of the standard library that make and end objects of the first of their arguments, of two, or of all
-MAKES_OBJECTS = re.compile(
-    r"(?:std::|thrust::)?(?:(host_vector|vector|deque|(?:forward_)?list|array|(?:unordered_)?(?:multi)?set|optional|queue|stack"
-    r"|priority_queue|unique_ptr|shared_ptr)|((?:unordered_)?(?:multi)?map)|pair|tuple|variant)\s*<.*>",
-    re.DOTALL,
-)
 # integers in each class of the standard library, and its types of elements (C++17, [container.requirements.general])
 _OF_CLOCKS = frozenset(("time_point", "duration", "rep", "period"))  # C++17, 23.17.3 [time.clock.req]
 _SIZES = frozenset(("size_type", "difference_type"))
-_OF_ELEMENTS = re.compile(r"std::\w+\s*<.*>::(?:value|element|mapped|key|first|second)_type(?: const)?", re.DOTALL)
+_OF_ELEMENTS = frozenset("value_type element_type mapped_type key_type first_type second_type".split())
 # C++17, 23.15.7 [meta.trans]: those that are one of the types that they are given, without references
 _TRAIT = re.compile(
     r"(?:std::)?(?:remove_(?:(?:all_)?(p)ointer|c?v?ref|reference|cv|const|volatile|extent)|decay|common_type"
@@ -661,8 +657,9 @@ class Declarations:
             parts = (one.rstrip("* ") if trait[1] else one for one in given)
             return any(self.is_unseen(one, around, followed) for one in parts if not one.endswith("*"))
         kind = _class_named(kind)
-        if _OF_ELEMENTS.fullmatch(kind) is not None:
-            return any(self.is_unseen(one, around, followed) for one in template_arguments(kind))
+        of = Type.of(kind)
+        if of.last in _OF_ELEMENTS and (of.template.startswith("std::") or class_template(of.template).elements):
+            return any(self.is_unseen(one, around, followed) for one in of.arguments)
         if not kind or _CLASS.match(self.in_a_library(kind)) is None:
             return False
         name = plain_name(kind)
@@ -709,8 +706,9 @@ class Declarations:
         seen. Aliases may mean each other (`followed` are those that have been).
         """
         followed = set() if followed is None else followed
-        if (makes := MAKES_OBJECTS.fullmatch(kind)) is not None:
-            given = template_arguments(kind)[: 1 if makes[1] else 2 if makes[2] else None]
+        of = Type.of(kind)
+        if of.library.ends_objects and not of.marks:
+            given = of.arguments[: of.library.made_of]
             return next((one for part in given if (one := self.unseen(part, around, followed)) is not None), None)
         name = plain_name(SPECIFIERS.sub("", kind).strip().removeprefix("::"))
         if meant := self._other_names(name):

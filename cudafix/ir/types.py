@@ -1,0 +1,131 @@
+"""Types as values: one that is written is taken apart once, and asked what it is.
+
+The IR holds types as the program writes them. `Type.of` gives the value of such a text; whoever wants to know something
+of a type asks that, and nobody reads the text again. What a word of it means is not known here: `T` may be a class, a
+parameter of a template, or another name of any type.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from cudafix.ir.names import template_arguments
+from cudafix.models.class_templates import OTHER, ClassTemplate, class_template
+
+# cv-qualifiers, and what says that a name is one of a type (C++17, 10.1.7.1 [dcl.type.cv], 10.1.7.3 [dcl.type.elab])
+_BEFORE = re.compile(r"(?:\s*(?:\b(?:const|volatile|struct|class|union|enum|typename)\b|::))+\s*")
+_BEHIND = re.compile(
+    r"\s*(\*|&\s*\?|&&|&|\[[^\[\]]*\]|\.\.\.|\b(?:const|volatile|__restrict__|__restrict|restrict)\b)\Z"
+)
+_ARGUMENTS = re.compile(r"\s*<[^<>]*>\s*")
+_CONSTANT = re.compile(r"\bconst\b")
+_REFERENCES = frozenset(("&", "&&", "&?"))
+_POINTERS = frozenset(("*", "[]"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Type:
+    """A type. There is one value for each text, so that types are equal if they are written alike.
+
+    `marks` are what declarators add, from the inside out, as in `float *[]`: `*`, `[]`, `&`, `&&`, `...`, and `&?` of
+    what may be a reference. They have no qualifiers: what a pointer may be used for is not asked.
+    """
+
+    text: str
+    core: str  # without `marks` and qualifiers: `A<const B *>` of `const struct A<const B *> &`
+    marks: tuple[str, ...]
+    constant: bool  # what is not behind any mark is `const`
+    name: str  # the name in `core`, without template arguments: `A::C` of `A<B>::C`
+    rooted: bool  # it is written with `::` in front
+    arguments: tuple[str, ...]  # the last template arguments in `core`, as written
+    library: ClassTemplate  # of which template `core` is, if the tables know that
+
+    @staticmethod
+    @lru_cache(maxsize=1 << 16)
+    def of(text: str) -> Type:
+        """The value of a type as it is written."""
+        core, marks, constant, rooted = text.strip(), list[str](), False, False
+        while (behind := _BEHIND.search(core)) is not None:
+            core, mark = core[: behind.start()], behind[1]
+            if mark[0] in "*&[.":
+                marks.append("[]" if mark[0] == "[" else "".join(mark.split()))
+                constant = False
+            elif mark == "const":
+                constant = True
+        if (before := _BEFORE.match(core)) is not None:
+            core = core[before.end() :]
+            constant = constant or _CONSTANT.search(before[0]) is not None
+            rooted = "::" in before[0]
+        name = core
+        while "<" in name and (shorter := _ARGUMENTS.sub("", name)) != name:
+            name = shorter
+        arguments = tuple(template_arguments(core))
+        library = class_template(name)
+        if not (core.endswith(">") if arguments else library.text):
+            library = OTHER
+        return Type(text, core, tuple(reversed(marks)), constant, name, rooted, arguments, library)
+
+    @property
+    def written_name(self) -> str:
+        """The name with `::` in front where that is written, which hides no other one ([basic.lookup.qual])."""
+        return f"::{self.name}" if self.rooted else self.name
+
+    @property
+    def deduced(self) -> ClassTemplate:
+        """The template, also where its arguments are left to the compiler ([over.match.class.deduct])."""
+        return self.library if self.arguments else class_template(self.name)
+
+    @property
+    def template(self) -> str:
+        """The name up to the first template arguments: `A` of `A<B>::C`."""
+        return self.core.partition("<")[0].rstrip()
+
+    @property
+    def last(self) -> str:
+        """The last name component."""
+        return self.name.rpartition("::")[2]
+
+    @property
+    def is_deduced(self) -> bool:
+        """Whether the program does not write which type it is (C++17, 10.1.7.4 [dcl.spec.auto], 10.1.7.2)."""
+        return self.core.startswith(("auto", "decltype"))
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether it is, or may be, a reference."""
+        return bool(self.marks) and self.marks[-1] in _REFERENCES
+
+    @property
+    def is_pointer(self) -> bool:
+        """Whether it is a pointer or an array, and no reference to one."""
+        return bool(self.marks) and self.marks[-1] in _POINTERS
+
+    @property
+    def is_object(self) -> bool:
+        """Whether it is an object, or an array of them, and no pointer or reference."""
+        return all(mark == "[]" for mark in self.marks)
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether it is an object, or a reference to one, and no pointer, array or pack."""
+        return all("&" in mark for mark in self.marks)
+
+    @property
+    def inside(self) -> Iterator[Type]:
+        """What stands among the template arguments, and among those of these."""
+        for one in map(Type.of, self.arguments):
+            yield one
+            yield from one.inside
+
+    @property
+    def innermost(self) -> Type:
+        """The first type in it that has no arguments, or is a pointer: `float *` in `vector<pair<float *, int>>`."""
+        return Type.of(self.arguments[0]).innermost if self.arguments and not self.is_pointer else self
+
+    @property
+    def pointers(self) -> int:
+        """How many pointers and arrays are followed to what has no marks."""
+        return sum(mark in _POINTERS for mark in self.marks)

@@ -16,11 +16,12 @@ from cudafix.ir.names import template_arguments
 from cudafix.models.class_templates import OTHER, ClassTemplate, class_template
 
 # cv-qualifiers, and what says that a name is one of a type (C++17, 10.1.7.1 [dcl.type.cv], 10.1.7.3 [dcl.type.elab])
-_BEFORE = re.compile(r"(?:\s*(?:\b(?:const|volatile|struct|class|union|enum|typename)\b|::))+\s*")
+_BEFORE = re.compile(r"(?:\s*\b(?:const|volatile|struct|class|typename)\b)+\s*")
 _BEHIND = re.compile(
     r"\s*(\*|&\s*\?|&&|&|\[[^\[\]]*\]|\.\.\.|\b(?:const|volatile|__restrict__|__restrict|restrict)\b)\Z"
 )
 _ARGUMENTS = re.compile(r"\s*<[^<>]*>\s*")
+_SCOPE = re.compile(r"\s*::\s*(?:template\s+)?")
 _CONSTANT = re.compile(r"\bconst\b")
 _REFERENCES = frozenset(("&", "&&", "&?"))
 _POINTERS = frozenset(("*", "[]"))
@@ -35,19 +36,19 @@ class Type:
     """
 
     text: str
-    core: str  # without `marks` and qualifiers: `A<const B *>` of `const struct A<const B *> &`
+    core: str  # without `marks` and qualifiers: `::A<const B *>` of `const struct ::A<const B *> &`
     marks: tuple[str, ...]
     constant: bool  # what is not behind any mark is `const`
-    name: str  # the name in `core`, without template arguments: `A::C` of `A<B>::C`
-    rooted: bool  # it is written with `::` in front
+    name: str  # the name in `core`, without template arguments: `A::C` of `::A<B>::C`
     arguments: tuple[str, ...]  # the last template arguments in `core`, as written
+    is_pointer: bool  # it is a pointer or an array, and no reference to one
     library: ClassTemplate  # of which template `core` is, if the tables know that
 
     @staticmethod
     @lru_cache(maxsize=1 << 16)
     def of(text: str) -> Type:
         """The value of a type as it is written."""
-        core, marks, constant, rooted = text.strip(), list[str](), False, False
+        core, marks, constant = text.strip(), list[str](), False
         while (behind := _BEHIND.search(core)) is not None:
             core, mark = core[: behind.start()], behind[1]
             if mark[0] in "*&[.":
@@ -58,20 +59,21 @@ class Type:
         if (before := _BEFORE.match(core)) is not None:
             core = core[before.end() :]
             constant = constant or _CONSTANT.search(before[0]) is not None
-            rooted = "::" in before[0]
-        name = core
+        name = core.removeprefix("::").lstrip()
         while "<" in name and (shorter := _ARGUMENTS.sub("", name)) != name:
             name = shorter
+        name = _SCOPE.sub("::", name) if "::" in name else name
         arguments = tuple(template_arguments(core))
         library = class_template(name)
         if not (core.endswith(">") if arguments else library.text):
             library = OTHER
-        return Type(text, core, tuple(reversed(marks)), constant, name, rooted, arguments, library)
+        is_pointer = bool(marks) and marks[0] in _POINTERS
+        return Type(text, core, tuple(reversed(marks)), constant, name, arguments, is_pointer, library)
 
     @property
     def written_name(self) -> str:
         """The name with `::` in front where that is written, which hides no other one ([basic.lookup.qual])."""
-        return f"::{self.name}" if self.rooted else self.name
+        return f"::{self.name}" if self.core.startswith("::") else self.name
 
     @property
     def deduced(self) -> ClassTemplate:
@@ -79,14 +81,25 @@ class Type:
         return self.library if self.arguments else class_template(self.name)
 
     @property
+    def outer(self) -> ClassTemplate:
+        """The template that it is made of, or that it is a member of: `vector` of `std::vector<A>::iterator`."""
+        found = class_template(self.template)
+        return found if found is not OTHER else class_template(self.name.rpartition("::")[0])
+
+    @property
     def template(self) -> str:
         """The name up to the first template arguments: `A` of `A<B>::C`."""
-        return self.core.partition("<")[0].rstrip()
+        return self.core.removeprefix("::").partition("<")[0].strip()
 
     @property
     def last(self) -> str:
         """The last name component."""
         return self.name.rpartition("::")[2]
+
+    @property
+    def is_name(self) -> bool:
+        """Whether nothing is written but a name, which has no template arguments."""
+        return self.text == self.written_name and " " not in self.text and self.text != ""
 
     @property
     def is_deduced(self) -> bool:
@@ -99,9 +112,9 @@ class Type:
         return bool(self.marks) and self.marks[-1] in _REFERENCES
 
     @property
-    def is_pointer(self) -> bool:
-        """Whether it is a pointer or an array, and no reference to one."""
-        return bool(self.marks) and self.marks[-1] in _POINTERS
+    def leads(self) -> bool:
+        """Whether it is a pointer, or a reference to one."""
+        return [mark for mark in self.marks if mark not in _REFERENCES][-1:] == ["*"]
 
     @property
     def is_object(self) -> bool:
@@ -129,3 +142,11 @@ class Type:
     def pointers(self) -> int:
         """How many pointers and arrays are followed to what has no marks."""
         return sum(mark in _POINTERS for mark in self.marks)
+
+
+def member_of_pair(kind: str, name: str) -> str | None:
+    """The type of `first` or `second` of a `std::pair`, which may be a reference ([pairs.pair]); None for any other."""
+    of = Type.of(kind)
+    if of.library.name != "pair" or not of.is_direct or len(of.arguments) != 2 or name not in ("first", "second"):
+        return None
+    return of.arguments[name == "second"] if not any("&" in one for one in of.arguments) else None

@@ -48,6 +48,11 @@ class ClassTemplate:
         return self.owner or self.optional
 
     @property
+    def is_indexed(self) -> bool:
+        """Whether `x[i]` is an element, or `*x` what it holds, of the first type that it is given."""
+        return self.positions or self.row or self.holds_one
+
+    @property
     def made_of(self) -> int | None:
         """How many of its first arguments are the types of what is in it; None for all of them."""
         return 2 if self.pairs else 1 if self.elements or self.holds_one else None
@@ -106,8 +111,8 @@ span                std cuda::std          positions numbered view
 mdspan              std cuda::std          view
 # Thrust 2.2, "Containers", "Memory Management"
 host_vector         thrust                 parts elements braced row pageable
-universal_vector    thrust                 elements
-device_vector       thrust                 elements device
+universal_vector    thrust
+device_vector       thrust                 device
 device_ptr          thrust                 device
 """
 

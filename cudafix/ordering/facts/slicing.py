@@ -54,7 +54,6 @@ _LIBRARIES = ("std::", "::std::", "thrust::", "::thrust::")  # nobody else defin
 
 _TIMES = re.compile(r"(?:std::)?chrono::\w+(?:<.*>|::time_point|::duration)?")  # made of numbers (C++17, 23.17 [time])
 _HALVES = frozenset(("half", "__half", "__nv_bfloat16"))
-_OWN_ELEMENTS = re.compile(r"(?:std::)?(?:vector|array|deque|list|forward_list|set|multiset|optional|valarray)\s*<")
 _RESIZES = frozenset(
     "push_back emplace_back pop_back insert emplace erase erase_if clear resize assign swap append_range assign_range "
     "insert_range".split()
@@ -88,10 +87,12 @@ def _holds_pointers(expr: ir.Expr, function: ir.Function, raw: bool = False) -> 
 
 def _may_have_handles(kind: str) -> bool:
     """Whether an object of a type may have pointers, streams or events in it: no number, text or container of these."""
-    plain = kind.removeprefix("const ").partition("[")[0].strip()
-    container = ONE_NUMBER.fullmatch(plain) if _OWN_ELEMENTS.match(plain) else None
-    kind = container.group(1) if container is not None else number_type(plain) or plain
-    return kind not in PLAIN | _HALVES and _TIMES.fullmatch(plain) is None
+    of = Type.of(kind)
+    whole = (of.library.parts or of.library.pageable) and not of.library.pairs
+    holds = whole and (of.library.numbered or len(of.arguments) == 1)
+    inside = of.arguments[0] if holds else of.core
+    plain = number_type(inside) or inside
+    return "*" in of.marks or (plain not in PLAIN | _HALVES and _TIMES.fullmatch(of.core) is None)
 
 
 def _may_be_addresses(expr: ir.Expr, function: ir.Function) -> bool:

@@ -160,7 +160,7 @@ class _Initializers:
         if any(_CALLS.search(macros[word].body) is not None for word in words & macros.keys()):
             return True
         named = (one for word in words for one in index.lookup.alike(word))
-        return any(index.class_of(element_type(one.type).rstrip(" &*")) is not None for one in named)
+        return any(index.class_behind(one.type) is not None for one in named)
 
     def _of_macros(self, functions: Sequence[str]) -> ir.Unknown:
         """What macros define is initialized before `main`, by functions of which it is not known how."""

@@ -734,7 +734,7 @@ class Calls(Initializers):
             return self.temporary(made.type if made is not None else kind)
         if isinstance(target, Var) and self.types.get(target.name, "auto").startswith("auto"):
             known = made.type if made is not None else kind if kind.startswith("std::") else ""
-            if "::" not in callee and not kind.endswith("&") and self.file.index.class_of(kind.strip(" *")) is not None:
+            if "::" not in callee and not kind.endswith("&") and self.file.index.class_behind(kind) is not None:
                 known = known or kind
             if not known and receiver is None and "::" in callee and callee.rpartition("::")[2][:1].isupper():
                 known = callee if self.is_unseen(callee) else ""  # by its name, a constructor

@@ -63,7 +63,6 @@ from cudafix.ir import (
 )
 from cudafix.ir.names import WORD
 from cudafix.ir.types import Type
-from cudafix.models.class_templates import class_template
 from cudafix.models.constants import is_library_constant, is_variable_of_a_library
 from cudafix.models.number_types import is_address_number, is_floating, is_number
 
@@ -110,6 +109,7 @@ ATOMIC_REF = re.compile(r"(?:const )?(?:(?:cuda::)?std::|cuda::)?atomic_ref\b")
 SHOUT = re.compile(r"[A-Z][A-Z0-9_]+")
 _COMPARES = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>"))
 _TEXT_VIEW = re.compile(r"\b\w*string_view\b")
+_VECTORS_OF_THRUST = frozenset(("host_vector", "device_vector", "universal_vector"))
 _VIEWS = frozenset(("span", "mdspan", "subrange", "ranges::subrange", "views::counted", "ranges::views::counted"))
 
 _TO_BYTES = re.compile(r"(?:const )?(?:(?:un)?signed )?(?:char|u?int8_t|(?:std::)?byte|uchar) \*")
@@ -1221,13 +1221,13 @@ class Expressions:
 
     def is_on_the_device(self, kind: str) -> bool:
         """Whether Thrust copies what an object of this type shows."""
-        return any(class_template(Type.of(one).template).device for one in self.file.index.meanings(kind))
+        return any(Type.of(one).outer.device for one in self.file.index.meanings(kind))
 
     def lead_to_elements(self, var: Expr, node: Node) -> None:
         """A vector of Thrust is a pointer to its elements, as long as no pointers can be in there."""
         for kind in self.file.index.meanings(self.type_of(var)):
             of = Type.of(kind)
-            if "thrust" not in of.library.namespaces or not of.library.elements or of.marks:
+            if of.library.name not in _VECTORS_OF_THRUST or of.marks:
                 continue
             cls = self.file.index.class_of(of.arguments[0])
             kinds = list(cls.fields.values()) if cls is not None else of.arguments[:1]

@@ -20,7 +20,6 @@ from cudafix.frontends.cuda.sema.heads import base_type
 from cudafix.frontends.cuda.sema.names import ACTIVE_TYPES, COMPARING
 from cudafix.frontends.cuda.sema.type_texts import (
     IN_A_ROW,
-    SPECIFIERS,
     WORDS,
     element_type,
     elements,
@@ -336,7 +335,7 @@ class Objects(Expressions):
         known = known or (not returned and self.is_no_object(node, value))
         if not known and (name := self.reached_by(value)):
             kinds = (index.returned(name) | index.referred(name)) - {""}
-            if any(index.class_of(one.strip(" *&")) is not None or self.is_unclear(one) for one in kinds):
+            if any(index.class_behind(one) is not None or self.is_unclear(one) for one in kinds):
                 return value
             known = bool(kinds)
         made = target if target is not None else self.temporary(cls.name)
@@ -415,9 +414,9 @@ class Objects(Expressions):
             return False
         plain = kind.strip()
         leads = plain.endswith("*")
-        wanted = self.file.index.class_of(plain.rstrip("*& ").removeprefix("const "))
+        wanted = self.file.index.class_behind(plain)
         given = self.type_of(Deref(value) if leads else value)
-        own = self.file.index.class_of(given.rstrip("& ").removeprefix("const "))
+        own = self.file.index.class_behind(given) if "*" not in Type.of(given).marks else None
         if wanted is None or plain.count("*") > 1 or given == "" or own is wanted:
             return False
         if own is None:
@@ -437,7 +436,7 @@ class Objects(Expressions):
     def converted_to(self, node: Node, kind: str, value: Expr) -> Expr | None:
         """What the conversions of an object give that is cast to another type; None where it has none."""
         names = self._conversions(value)
-        own, wanted = self.file.index.class_of(self.type_of(value)), self.file.index.class_of(kind.strip(" *&"))
+        own, wanted = self.file.index.class_of(self.type_of(value)), self.file.index.class_behind(kind)
         is_base = own is not None and any(one is wanted for one in self.file.index.lineage(own.name))
         if not names or is_base or kind == "void":
             return None
@@ -458,7 +457,7 @@ class Objects(Expressions):
         wanted, own = _unqualified(kind), _unqualified(self.type_of(place))
         if is_temporary(place) or wanted == own or "auto" in wanted or _MADE_EXPLICITLY.match(wanted):
             return address
-        if self.file.index.class_of(kind.strip(" *&")) is not None and not is_pointer(kind):
+        if self.file.index.class_behind(kind) is not None and not is_pointer(kind):
             return address
         copy = self.temporary(kind)
         self.emit(ir.Assign(copy, place, self.span(node)))
@@ -1066,13 +1065,13 @@ class Objects(Expressions):
         on_ranges = callee.removeprefix("std::") in _ON_RANGES and len(values) > 1
         if on_ranges and (arguments := node.child_by_field_name("arguments")) is not None:
             named = (self.resolve(word, node) for word in set(_WHOLES.findall(self.raw(arguments))))  # `std::begin(a)`
-            classes = (index.class_of(element_type(self.type_of(one)).rstrip(" *&")) for one in named)
+            classes = (index.class_behind(self.type_of(one)) for one in named)
             made = {cls.constructor for cls in classes if cls is not None}
             self.file.deduced |= made
             self.unwritten |= made
         for number, value in enumerate(values):
             kind = self.type_of(value) or (self._kind_of(value) if is_temporary(value) else "")
-            cls = index.class_of(element_type(kind).rstrip(" *&")) if kind else None
+            cls = index.class_behind(kind) if kind else None
             unclear = name in _ASSIGNING and self.is_unclear(kind) and self.may_lead(value)
             if (cls is None and not unclear) or (kind.endswith("*") and name in _SWAPS):
                 continue
@@ -1136,7 +1135,8 @@ class Objects(Expressions):
     def as_written(self, kind: str) -> str:
         """A type, or what is written instead where it is a macro or a parameter of one; empty for no name of a type."""
         for _ in range(MAX_DEPTH):
-            name = SPECIFIERS.sub("", kind).rstrip().removeprefix("::")
+            of = Type.of(kind)
+            name = of.core.removeprefix("::") if not of.marks else ""
             macro = self.file.macros.get(name)
             if macro is not None and macro.params is None:
                 kind = macro.body.decode("utf-8", "replace").strip()
@@ -1167,7 +1167,7 @@ class Objects(Expressions):
         """
         if kind.endswith(("*", "]", "&")):
             return ""
-        kind = SPECIFIERS.sub("", kind).removeprefix("::")
+        kind = Type.of(kind).core.removeprefix("::")
         index = self.file.index
         if index.class_of(kind) is not None:
             return ""
@@ -1236,8 +1236,8 @@ class Objects(Expressions):
 
     def may_be_any(self, kind: str) -> bool:
         """Whether a type is not known, or left to the call: a parameter of a template, or made of one (`C<T>`)."""
-        plain = kind.removeprefix("const ").rstrip(" &").partition("<")[0]
-        return not plain or self._is_open(plain)
+        of = Type.of(kind)
+        return of.is_direct and (not of.template or self._is_open(of.template))
 
     def part_of(self, kind: str, place: Expr, number: int) -> Expr | None:
         """What `get<number>` or a name of a structured binding refers to ([dcl.struct.bind]); None if not known."""
@@ -1398,7 +1398,7 @@ class Objects(Expressions):
         if objects and receiver is not None:  # whose methods are called on its elements
             element = of.arguments[0]
             return kind if index.class_of(element) is not None and not index.names_type(element) else ""
-        return kind if standard or index.class_of(kind.strip(" *&")) is not None else ""
+        return kind if standard or index.class_behind(kind) is not None else ""
 
 
 def _written(node: Node, values: tuple[Expr, ...]) -> Sequence[Node | None]:

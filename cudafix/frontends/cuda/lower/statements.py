@@ -21,12 +21,11 @@ from cudafix.frontends.cuda.lower.syntax import first_named
 from cudafix.frontends.cuda.lower.terms import is_temporary, matters, opaque, root_of
 from cudafix.frontends.cuda.preprocess.expansion import UNREADABLE
 from cudafix.frontends.cuda.preprocess.macros import Macro, joined, pasted
-from cudafix.frontends.cuda.sema import sites
+from cudafix.frontends.cuda.sema import owners, sites
 from cudafix.frontends.cuda.sema.declarations import Class, Declarations, Definition
 from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT, default_value, extent
 from cudafix.frontends.cuda.sema.heads import hidden_qualifiers
 from cudafix.frontends.cuda.sema.names import NULLS, STANDARD_STREAMS
-from cudafix.frontends.cuda.sema.owners import ALONE
 from cudafix.frontends.cuda.sema.references import OPEN
 from cudafix.frontends.cuda.sema.template_parameters import names, templates_of
 from cudafix.frontends.cuda.sema.type_texts import IN_A_ROW, element_type, is_pointer, may_refer, plain_name, text_of
@@ -214,7 +213,7 @@ class Statements(Loops):
             of = Type.of(kind)
             made = of.library.ends_objects and not of.marks
             if made or self.file.index.class_of(kind) or re.search(rb"&\s*%b\b" % re.escape(name.encode()), text):
-                yield Deref(Var(resolved)) if ALONE.fullmatch(kind) else Var(resolved)
+                yield Deref(Var(resolved)) if owners.owned_by(kind) else Var(resolved)
 
     def statement_expression(self, node: Node, used: bool) -> Expr:
         """`({ …; x; })`, and a block that a macro was given."""

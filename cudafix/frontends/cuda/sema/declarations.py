@@ -21,7 +21,6 @@ from cudafix.frontends.cuda.sema.references import References
 from cudafix.frontends.cuda.sema.signatures import PARAMETER, qualifiers, signature
 from cudafix.frontends.cuda.sema.type_texts import (
     IN_A_ROW,
-    SPECIFIERS,
     WORDS,
     elements,
     is_pointer,
@@ -32,7 +31,6 @@ from cudafix.ir import DELETER, GlobalVar, Opaque, Param, Span, found_as, templa
 from cudafix.ir.names import WORD
 from cudafix.ir.types import Type
 from cudafix.models.api import Prototype
-from cudafix.models.class_templates import class_template
 from cudafix.models.number_types import is_floating, is_number
 from cudafix.models.types import is_plain, is_standard
 
@@ -64,7 +62,6 @@ _CALLS = re.compile(r"[\w>\])}]\s*\(")  # not the parenthesis of `n - (k - 1)`
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
 _CONSTANTS = frozenset(("nullptr", "true", "false", "sizeof", "std", "numeric_limits", "max", "min"))
 _OWNS = re.compile(rb"\bunique_ptr\s*<\s*([\w:]+)\s*>")
-_OWNER = re.compile(r"(?:std::)?unique_ptr\s*<([^<>,]*)(?:,([^<>,]*))?>")
 _FUNCTION_POINTER = re.compile(
     r"decltype\s*\(\s*&\s*[\w:]+\s*\)|decltype\s*\(\s*[\w:]+\s*\)\s*\*"
     r"|[\w:*\s]+\(\s*\*\s*\)\s*\([\w:*\s]*\)"
@@ -88,7 +85,7 @@ _TRAIT = re.compile(
     r"|type_identity|(conditional|enable_if))(?:_t\s*<.*>|\s*<.*>::type)",
     re.DOTALL,
 )
-_NAME_OF_TYPE = re.compile(r"[\w:]+(?:\s*<.*>(?:::\w+)*)?(?: const)?", re.DOTALL)
+_NAME_OF_TYPE = re.compile(r"[\w:]+(?:\s*<.*>(?:::\w+)*)?", re.DOTALL)
 # Objects of the standard library whose call makes a number and touches no memory but their own.
 NUMBER_OBJECT = re.compile(
     r"(?:std::|thrust::)?(?:random::)?(?:\w+_distribution|(?:random|default_random)\w*|mt19937\w*|minstd_\w*|\w*rand\w*_engine"
@@ -195,10 +192,11 @@ def _class_named(kind: str) -> str:
     """The name in a type as written that may be that of a class; empty where it is a number, one of the types that the
     tables know, or no plain name.
     """
-    kind = SPECIFIERS.sub("", kind).rstrip().removeprefix("::")
-    name = plain_name(kind)
-    known = is_number(kind) or NUMBER_OBJECT.match(kind) or is_plain(name) or ("::" not in name and is_standard(name))
-    return "" if known or _NAME_OF_TYPE.fullmatch(kind) is None else kind
+    of = Type.of(kind)
+    plain = of.core.removeprefix("::")
+    known = is_number(plain) or NUMBER_OBJECT.match(plain) or is_plain(of.name)
+    known = known or ("::" not in of.name and is_standard(of.name))
+    return "" if known or of.marks or _NAME_OF_TYPE.fullmatch(plain) is None else plain
 
 
 def _takes_pack(params: tuple[Param, ...]) -> bool:
@@ -413,8 +411,8 @@ class Declarations:
 
     def means_number(self, kind: str) -> bool:
         """Whether a type is a plain number, or an alias of one."""
-        kind = kind.removeprefix("const ")
-        return is_number(self.numbers.get(kind, kind))
+        of = Type.of(kind)
+        return not of.marks and is_number(self.numbers.get(of.core, of.core))
 
     def is_declared_function(self, name: str) -> bool:
         return name in self.prototypes or (self.visible is not None and name in self.visible.prototypes)
@@ -652,13 +650,14 @@ class Declarations:
         a template is met outside of it, too. Aliases may mean each other (`followed` are those that have been).
         """
         followed = set() if followed is None else followed
-        if (trait := _TRAIT.fullmatch(SPECIFIERS.sub("", kind).rstrip())) is not None:
-            given = (one.rstrip("& ") for one in template_arguments(kind)[1 if trait[2] else 0 :])  # no condition
-            parts = (one.rstrip("* ") if trait[1] else one for one in given)
-            return any(self.is_unseen(one, around, followed) for one in parts if not one.endswith("*"))
+        of = Type.of(kind)
+        if not of.marks and (trait := _TRAIT.fullmatch(of.core)) is not None:
+            given = map(Type.of, of.arguments[1 if trait[2] else 0 :])  # no condition
+            parts = (one.core for one in given if trait[1] or "*" not in one.marks)
+            return any(self.is_unseen(one, around, followed) for one in parts)
         kind = _class_named(kind)
         of = Type.of(kind)
-        if of.last in _OF_ELEMENTS and (of.template.startswith("std::") or class_template(of.template).elements):
+        if of.last in _OF_ELEMENTS and (of.template.startswith("std::") or of.outer.elements):
             return any(self.is_unseen(one, around, followed) for one in of.arguments)
         if not kind or _CLASS.match(self.in_a_library(kind)) is None:
             return False
@@ -710,7 +709,9 @@ class Declarations:
         if of.library.ends_objects and not of.marks:
             given = of.arguments[: of.library.made_of]
             return next((one for part in given if (one := self.unseen(part, around, followed)) is not None), None)
-        name = plain_name(SPECIFIERS.sub("", kind).strip().removeprefix("::"))
+        if of.marks:
+            return None
+        name = of.name
         if meant := self._other_names(name):
             if name in followed:
                 return None
@@ -741,6 +742,10 @@ class Declarations:
         if key not in self._classes:
             self._classes[key] = self._outer_class(kind, scope, frozenset())
         return self._classes[key]
+
+    def class_behind(self, kind: str, around: str = "") -> Class | None:
+        """The class of what a type is, or leads to through pointers, references and arrays."""
+        return self.class_of(Type.of(kind).core, around)
 
     def _outer_class(self, kind: str, scope: str, meant: frozenset[str]) -> Class | None:
         """A class at namespace scope, or in a class; aliases may mean each other (`meant` are those on the way)."""
@@ -903,17 +908,17 @@ class Declarations:
         """The class of a `std::unique_ptr` with a deleter that is seen and holds nothing; its functions are in `owners`
         beside this file.
         """
-        written = _OWNER.fullmatch(kind)
-        if written is None:
+        written = _owner_of(kind)
+        if not written:
             return self.owners.get(kind)
         if self.replaces_owners():
             return None
         if is_given_its_deleter(kind):
             return self._owner_that_is_given(kind)
-        cls = self.class_of((written[2] or written[1]).strip())
-        if cls is None or not (self._deletes(cls) if written[2] is None else self._is_deleter(cls)):
+        cls = self.class_of(written[-1])
+        if cls is None or not (self._deletes(cls) if len(written) == 1 else self._is_deleter(cls)):
             return None
-        held = written[1] if written[2] is not None else ""
+        held = written[0] if len(written) == 2 else ""
         name = "_".join(("unique_ptr", *WORDS.findall(held), *WORDS.findall(cls.name)))
         if name not in self.owners:
             methods = {name, f"~{name}", "get", "release", "reset"}
@@ -1167,8 +1172,17 @@ def _arguments(text: bytes) -> Iterator[bytes]:
 
 def is_given_its_deleter(kind: str) -> bool:
     """Whether a type is that of a `std::unique_ptr` whose deleter is a pointer to a function."""
-    written = _OWNER.fullmatch(kind)
-    return written is not None and _FUNCTION_POINTER.fullmatch((written[2] or "").strip()) is not None
+    written = _owner_of(kind)
+    return len(written) == 2 and _FUNCTION_POINTER.fullmatch(written[1]) is not None
+
+
+def _owner_of(kind: str) -> tuple[str, ...]:
+    """What a `std::unique_ptr` owns, and its deleter if that is written; empty for any other type, and where these are
+    made of templates.
+    """
+    of = Type.of(kind)
+    is_owner = of.library.name == "unique_ptr" and not of.marks and len(of.arguments) <= 2
+    return of.arguments if is_owner and not any("<" in one for one in of.arguments) else ()
 
 
 def are_alike(kinds: Collection[str]) -> bool:

@@ -22,7 +22,8 @@ _BEHIND = re.compile(
 )
 _ARGUMENTS = re.compile(r"\s*<[^<>]*>\s*")
 _SCOPE = re.compile(r"\s*::\s*(?:template\s+)?")
-_CONSTANT = re.compile(r"\bconst\b")
+_QUALIFIED = re.compile(r"\b(?:const|volatile)\b")
+_QUALIFIERS = frozenset(("const", "volatile"))
 _REFERENCES = frozenset(("&", "&&", "&?"))
 _POINTERS = frozenset(("*", "[]"))
 
@@ -38,7 +39,7 @@ class Type:
     text: str
     core: str  # without `marks` and qualifiers: `::A<const B *>` of `const struct ::A<const B *> &`
     marks: tuple[str, ...]
-    constant: bool  # what is not behind any mark is `const`
+    qualified: bool  # what is not behind any mark is `const` or `volatile`
     name: str  # the name in `core`, without template arguments: `A::C` of `::A<B>::C`
     arguments: tuple[str, ...]  # the last template arguments in `core`, as written
     is_pointer: bool  # it is a pointer or an array, and no reference to one
@@ -48,17 +49,17 @@ class Type:
     @lru_cache(maxsize=1 << 16)
     def of(text: str) -> Type:
         """The value of a type as it is written."""
-        core, marks, constant = text.strip(), list[str](), False
+        core, marks, qualified = text.strip(), list[str](), False
         while (behind := _BEHIND.search(core)) is not None:
             core, mark = core[: behind.start()], behind[1]
             if mark[0] in "*&[.":
                 marks.append("[]" if mark[0] == "[" else "".join(mark.split()))
-                constant = False
-            elif mark == "const":
-                constant = True
+                qualified = False
+            elif mark in _QUALIFIERS:
+                qualified = True
         if (before := _BEFORE.match(core)) is not None:
             core = core[before.end() :]
-            constant = constant or _CONSTANT.search(before[0]) is not None
+            qualified = qualified or _QUALIFIED.search(before[0]) is not None
         name = core.removeprefix("::").lstrip()
         while "<" in name and (shorter := _ARGUMENTS.sub("", name)) != name:
             name = shorter
@@ -68,7 +69,7 @@ class Type:
         if not (core.endswith(">") if arguments else library.text):
             library = OTHER
         is_pointer = bool(marks) and marks[0] in _POINTERS
-        return Type(text, core, tuple(reversed(marks)), constant, name, arguments, is_pointer, library)
+        return Type(text, core, tuple(reversed(marks)), qualified, name, arguments, is_pointer, library)
 
     @property
     def written_name(self) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from cudafix.ir.types import Type
 
-# the text, the name, what declarators add, whether what they are added to is `const`, and the template arguments
+# the text, the name, what declarators add, whether what they are added to is qualified, and the template arguments
 WRITTEN = [
     ("", "", (), False, ()),
     ("unsigned long long", "unsigned long long", (), False, ()),
@@ -28,7 +28,7 @@ WRITTEN = [
 @pytest.mark.parametrize("written", WRITTEN, ids=[text or "nothing" for text, *_ in WRITTEN])
 def test_what_is_written(written: tuple[str, str, tuple[str, ...], bool, tuple[str, ...]]) -> None:
     of = Type.of(written[0])
-    assert (written[0], of.name, of.marks, of.constant, of.arguments) == written
+    assert (written[0], of.name, of.marks, of.qualified, of.arguments) == written
 
 
 def test_a_text_has_one_value() -> None:

@@ -12,9 +12,10 @@ from cudafix import ir
 from cudafix.ir.link import Program, Reaching, handed_over, last, takes
 from cudafix.ir.types import Type
 from cudafix.models.api import Effect, plays, roles_of
+from cudafix.models.number_types import is_byte
 from cudafix.ordering.facts import paths
 from cudafix.ordering.facts.clients import ELEMENT
-from cudafix.ordering.facts.plain import ADDRESS, BYTES, may_lead
+from cudafix.ordering.facts.plain import ADDRESS, may_lead
 from cudafix.ordering.facts.reach import Reach
 from cudafix.ordering.facts.slicing import Slicer
 from cudafix.ordering.facts.unwritten import assigned_unseen, may_be_assigned_unseen
@@ -681,10 +682,11 @@ class Classes:
         """Whether what is copied from an object of one type to one of the other type are its bytes."""
         if self.is_pun(one, other):
             return True
-        kinds = [kind.removeprefix("const ").strip() for kind in (one, other)]
-        if kinds[0] == kinds[1] or "" in kinds or not any(map(self.is_laid_out, kinds)):
+        kinds = Type.of(one), Type.of(other)
+        alike = kinds[0].core == kinds[1].core and kinds[0].marks == kinds[1].marks
+        if alike or "" in (one, other) or not any(map(self.is_laid_out, (one, other))):
             return False
-        return any(BYTES.fullmatch(kind) or kind in self._other_types for kind in kinds)
+        return any(not of.marks and (is_byte(of.core) or of.core in self._other_types) for of in kinds)
 
     @cached_property
     def _declared_bases(self) -> dict[str, set[str]]:

@@ -56,7 +56,7 @@ class Conversions:
         """
         source, target = self._kind(Type.of(given)), self._kind(Type.of(wanted))
         numbers = {source, target} <= {"number", "numbers"}
-        constant = source == "number" and Type.of(given).constant
+        constant = source == "number" and Type.of(given).qualified
         if not source or not target or numbers or constant or _is_object_of(wanted, "bool"):
             return True
         if source == target == "class" and self._classes.may_be_of(given, wanted):

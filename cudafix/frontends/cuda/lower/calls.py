@@ -13,7 +13,7 @@ from cudafix import ir
 from cudafix.frontends.cuda.lower import held_objects
 from cudafix.frontends.cuda.lower.assignments import pointer_to_function
 from cudafix.frontends.cuda.lower.context import Bound
-from cudafix.frontends.cuda.lower.expressions import ATOMIC_REF, KEEPS_REFERENCES
+from cudafix.frontends.cuda.lower.expressions import ATOMIC_REF
 from cudafix.frontends.cuda.lower.initializers import Initializers
 from cudafix.frontends.cuda.lower.library_calls import (
     Call,
@@ -38,7 +38,15 @@ from cudafix.frontends.cuda.sema.names import (
     QUIET,
     UNEVALUATED,
 )
-from cudafix.frontends.cuda.sema.type_texts import WIDE, elements, is_pointer, plain_name, pointee, tidy
+from cudafix.frontends.cuda.sema.type_texts import (
+    WIDE,
+    elements,
+    is_pointer,
+    keeps_references,
+    plain_name,
+    pointee,
+    tidy,
+)
 from cudafix.ir import Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
 from cudafix.ir.types import Type
 from cudafix.models.constants import computes_a_number
@@ -909,7 +917,7 @@ class Calls(Initializers):
                 self.touch(node, place)
                 return place
             return Addr(place)
-        if KEEPS_REFERENCES.search(kind):
+        if keeps_references(kind):
             self.touch(node, receiver)
         adapted = Type.of(kind).arguments[:1] if library.adaptor and name in _OF_ADAPTORS else ()
         if any(map(self.file.index.means_number, adapted)):
@@ -935,7 +943,7 @@ class Calls(Initializers):
         places = [value for value in values if isinstance(value, PLACES)]
         many = Type.of(kind).deduced.positions or pointee(kind)
         element = Index(receiver, Opaque(())) if many else receiver
-        if KEEPS_REFERENCES.search(kind) and places:
+        if keeps_references(kind) and places:
             for address in map(self.address, places):
                 self.emit(ir.Assign(element, address if many else opaque(receiver, address), self.span(node)))
         for one in ir.template_arguments(kind):

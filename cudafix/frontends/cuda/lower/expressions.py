@@ -42,7 +42,7 @@ from cudafix.frontends.cuda.sema.lookup import Use
 from cudafix.frontends.cuda.sema.names import NULLS, PASSES
 from cudafix.frontends.cuda.sema.owners import Optional
 from cudafix.frontends.cuda.sema.second_names import is_memory_of_a_template
-from cudafix.frontends.cuda.sema.type_texts import is_pointer, plain_name, pointee
+from cudafix.frontends.cuda.sema.type_texts import is_pointer, keeps_references, plain_name, pointee
 from cudafix.ir import (
     NULL,
     Addr,
@@ -64,7 +64,7 @@ from cudafix.ir import (
 from cudafix.ir.names import WORD
 from cudafix.ir.types import Type
 from cudafix.models.constants import is_library_constant, is_variable_of_a_library
-from cudafix.models.number_types import is_address_number, is_floating, is_number
+from cudafix.models.number_types import is_address_number, is_byte, is_floating, is_number
 
 _LONGEST_TEXT = 400
 MAX_DEPTH = 200
@@ -103,19 +103,21 @@ def _is_api_constant(name: str) -> bool:
     return sites.is_api(name) and not name.islower()
 
 
-# Objects that keep references: to use one is to use what it refers to.
-KEEPS_REFERENCES = re.compile(r"(?:std::)?(?:reference_wrapper|atomic_ref)\b|&\s*[,>]")
 ATOMIC_REF = re.compile(r"(?:const )?(?:(?:cuda::)?std::|cuda::)?atomic_ref\b")
 SHOUT = re.compile(r"[A-Z][A-Z0-9_]+")
 _COMPARES = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>"))
-_TEXT_VIEW = re.compile(r"\b\w*string_view\b")
 _VECTORS_OF_THRUST = frozenset(("host_vector", "device_vector", "universal_vector"))
 _VIEWS = frozenset(("span", "mdspan", "subrange", "ranges::subrange", "views::counted", "ranges::views::counted"))
 
-_TO_BYTES = re.compile(r"(?:const )?(?:(?:un)?signed )?(?:char|u?int8_t|(?:std::)?byte|uchar) \*")
 _MOST_PARTS = 4  # of parts of parts
 
 _INTEGER = re.compile(r"[0-9]+")
+
+
+def _views_text(kind: str) -> bool:
+    """Whether an object of a type is a view of a text, or has one in it."""
+    of = Type.of(kind)
+    return any(one.template.endswith("string_view") for one in (of, *of.inside))
 
 
 class Expressions:
@@ -266,7 +268,7 @@ class Expressions:
         if self.may_be_overloaded(place):
             self.touch(node, Index(place, Opaque(())))
             self.touch(node, Index(place, Opaque(())), write=True)
-        if KEEPS_REFERENCES.search(self.type_of(root)):
+        if keeps_references(self.type_of(root)):
             self.touch(node, Deref(root))
             self.touch(node, Deref(root), write=True)
         if isinstance(place, Var):
@@ -1080,7 +1082,7 @@ class Expressions:
             kind, against = self.type_of(place), self.type_of(other)
             deduced = operator in _COMPARES and kind.startswith("auto") and not is_pointer(kind)
             text = isinstance(other, Const) and '"' in other.text
-            if _TEXT_VIEW.search(kind) or (
+            if _views_text(kind) or (
                 deduced and (text or not (isinstance(other, Const) or is_number(against) or is_pointer(against)))
             ):
                 self.touch(node, Deref(place))
@@ -1105,7 +1107,7 @@ class Expressions:
             if (
                 isinstance(one, PLACES)
                 and "*" not in kind
-                and KEEPS_REFERENCES.search(kind) is None
+                and not keeps_references(kind)
                 and self.file.index.class_of(kind) is None
             ):
                 self.emit(ir.Assign(one, opaque(one, stored), self.span(node)))  # the number in there
@@ -1160,7 +1162,8 @@ class Expressions:
         self.bump(place)
         self.hands_on(node, value)
         kind = self.type_of(place)
-        if Type.of(kind).library.optional:
+        of = Type.of(kind)
+        if of.library.optional:
             value = self.held(value, node)
         self.copied(node, kind, (value,))
         self.made_of_unseen(node, kind, (value,))
@@ -1168,7 +1171,8 @@ class Expressions:
             self.hands_over(node, kind, (value,))
         disguised = is_floating(kind) and self.is_address(value)
         if isinstance(place, Var):
-            if _TO_BYTES.fullmatch(kind) and (whose := pointee(self.type_of(value))) and not is_number(whose):
+            to_bytes = of.marks == ("*",) and is_byte(of.core)
+            if to_bytes and (whose := pointee(self.type_of(value))) and not is_number(whose):
                 self.types[place.name] = "void *"  # through it the bytes of something else are read and written
             if is_floating(kind) and not disguised:
                 return

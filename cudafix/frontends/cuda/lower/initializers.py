@@ -9,12 +9,12 @@ from collections import deque
 from tree_sitter import Node
 
 from cudafix import ir
-from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, MAX_DEPTH
+from cudafix.frontends.cuda.lower.expressions import MAX_DEPTH
 from cudafix.frontends.cuda.lower.new_and_delete import each
 from cudafix.frontends.cuda.lower.objects import Objects
 from cudafix.frontends.cuda.lower.terms import opaque, single_values
 from cudafix.frontends.cuda.sema.declarations import Class
-from cudafix.frontends.cuda.sema.type_texts import WIDE, is_pointer
+from cudafix.frontends.cuda.sema.type_texts import WIDE, is_pointer, keeps_references
 from cudafix.ir import NULL, Addr, Const, Expr, Field, FuncRef, Index, Opaque, Span, Var
 from cudafix.ir.types import Type
 from cudafix.models.number_types import is_number
@@ -121,7 +121,7 @@ class Initializers(Objects):
         """Whether an object is what the only value is that it is made of: not one that has other objects in it."""
         if kind.rstrip(" &").removeprefix("const ") == self.type_of(value).removeprefix("const "):
             return True
-        if self.is_unseen(kind) or KEEPS_REFERENCES.search(kind):
+        if self.is_unseen(kind) or keeps_references(kind):
             return False
         meant = map(Type.of, self.file.index.meanings(kind))
         return not any(one.library.parts or one.deduced.text or one.deduced.view for one in meant)
@@ -129,7 +129,7 @@ class Initializers(Objects):
     def _hold(self, node: Node, place: Expr, kind: str, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> None:
         """An object of a class that is not seen, or of the standard library, holds what it is made of."""
         span = self.span(node)
-        if KEEPS_REFERENCES.search(kind):
+        if keeps_references(kind):
             values = (*values, *map(self.address, single_values(values)))
         self.hands_over(node, kind, values)
         self.copied(node, kind, values)

@@ -10,7 +10,7 @@ from functools import partial
 from tree_sitter import Node
 
 from cudafix import ir
-from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, MAX_DEPTH, Expressions
+from cudafix.frontends.cuda.lower.expressions import MAX_DEPTH, Expressions
 from cudafix.frontends.cuda.lower.syntax import cast_argument, cast_type
 from cudafix.frontends.cuda.lower.terms import is_temporary, opaque, root_of
 from cudafix.frontends.cuda.sema import sites
@@ -24,6 +24,7 @@ from cudafix.frontends.cuda.sema.type_texts import (
     element_type,
     elements,
     is_pointer,
+    keeps_references,
     plain_name,
     text_of,
 )
@@ -50,7 +51,6 @@ from cudafix.ir.types import Type
 from cudafix.models.number_types import is_narrow, is_number
 
 _QUALIFIED = re.compile(r"^(?:(?:const|volatile|struct|class|typename)\s+)+|\s+(?:const|volatile)$")
-_OF_PACK = re.compile(r"(?!auto\b)[\w:]+\s*\.\.\.")
 _VIEW_OBJECT = re.compile(r"(?:cuda::)?std::(?:span|mdspan)")
 _CONVERSION = re.compile(r"operator\s+(?!new\b|delete\b|co_await\b)\w")
 _COMPARISONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>"))
@@ -169,7 +169,7 @@ class Objects(Expressions):
         kind, value = node.child_by_field_name("type"), node.child_by_field_name("value")
         cls = self.file.index.class_of(self.raw(kind)) if kind is not None else None
         target = target if cls is None or self._is_to_be(target, cls) else None
-        if kind is not None and value is not None and cls is None and KEEPS_REFERENCES.match(self.raw(kind)):
+        if kind is not None and value is not None and cls is None and keeps_references(self.raw(kind)):
             return self.kept_references(node, self.arguments(value)[0], self.raw(kind))
         if kind is not None and value is not None and self.is_unseen(self.raw(kind)):
             values, spans = self.arguments(value)
@@ -1126,7 +1126,9 @@ class Objects(Expressions):
 
     def is_unseen(self, kind: str) -> bool:
         """Whether a type can only be a class of which nothing is known. Those of a pack may be any."""
-        return _OF_PACK.fullmatch(kind) is not None or self.file.index.is_unseen(self.as_written(kind))
+        of = Type.of(kind)
+        is_pack = of.marks == ("...",) and of.core == of.written_name and of.core not in ("", "auto")
+        return is_pack or self.file.index.is_unseen(self.as_written(kind))
 
     def unseen(self, kind: str) -> Class | None:
         """The class of an object of this type, or of those that are made in it, if nothing is known of that."""
@@ -1390,7 +1392,7 @@ class Objects(Expressions):
             return callee
         kinds = index.returned(name) - {""} | {f"{kind} &" for kind in index.referred(name) - {""}}
         kind = kinds.pop() if len(kinds) == 1 else ""
-        standard = (kind.startswith("std::optional<") or KEEPS_REFERENCES.search(kind)) and name in self.file.hosts
+        standard = (kind.startswith("std::optional<") or keeps_references(kind)) and name in self.file.hosts
         of = Type.of(kind)
         objects = (
             of.library.parts and of.library.positions and of.is_direct and not any(one.pointers for one in of.inside)

@@ -13,7 +13,7 @@ from cudafix import ir
 from cudafix.frontends.cuda.lower.assignments import assignment
 from cudafix.frontends.cuda.lower.calls import Calls
 from cudafix.frontends.cuda.lower.context import Bound, File, Scope, Source, together
-from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, SHOUT, VALUES
+from cudafix.frontends.cuda.lower.expressions import SHOUT, VALUES
 from cudafix.frontends.cuda.lower.loops import Loops
 from cudafix.frontends.cuda.lower.new_and_delete import NEW_AND_DELETE
 from cudafix.frontends.cuda.lower.operators import OPERATORS, short_circuit
@@ -28,7 +28,15 @@ from cudafix.frontends.cuda.sema.heads import hidden_qualifiers
 from cudafix.frontends.cuda.sema.names import NULLS, STANDARD_STREAMS
 from cudafix.frontends.cuda.sema.references import OPEN
 from cudafix.frontends.cuda.sema.template_parameters import names, templates_of
-from cudafix.frontends.cuda.sema.type_texts import IN_A_ROW, element_type, is_pointer, may_refer, plain_name, text_of
+from cudafix.frontends.cuda.sema.type_texts import (
+    IN_A_ROW,
+    element_type,
+    is_pointer,
+    keeps_references,
+    may_refer,
+    plain_name,
+    text_of,
+)
 from cudafix.ir import (
     NULL,
     Addr,
@@ -264,7 +272,7 @@ class Statements(Loops):
         self.made_of_unseen(node, self.gives, self.listed.get(node.id, (value,)))
         if Type.of(self.gives).library.optional:
             return self.held(value, node)
-        if KEEPS_REFERENCES.search(self.gives) and cls is None:
+        if keeps_references(self.gives) and cls is None:
             return self.kept_references(node, self.listed.get(node.id, (value,)), self.gives)
         if cls is None or node.type != "initializer_list":
             return self.made_of(node, self.gives, value)
@@ -858,7 +866,7 @@ class Statements(Loops):
             values = self._of_declarator(value) if value.type == "function_declarator" else (self.value(value),)
         if self.is_unseen(element_type(variable.type).rstrip()):
             self.hand_out(values, self.span(value))
-        if KEEPS_REFERENCES.search(variable.type):
+        if keeps_references(variable.type):
             self.store(var, opaque(*values, *map(self.address, values)), value)
             return
         holds_several = variable.array or "<" in variable.type  # a container, for example

@@ -11,7 +11,7 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda.lower import held_objects
 from cudafix.frontends.cuda.lower.blocks import Blocks
-from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, is_reference
+from cudafix.frontends.cuda.lower.expressions import is_reference
 from cudafix.frontends.cuda.lower.new_and_delete import each, memory_of, type_of_expression
 from cudafix.frontends.cuda.lower.syntax import cast_type, first_named
 from cudafix.frontends.cuda.lower.terms import (
@@ -27,7 +27,7 @@ from cudafix.frontends.cuda.sema.heads import base_type, parameters
 from cudafix.frontends.cuda.sema.lookup import of_library, renaming, using
 from cudafix.frontends.cuda.sema.owners import Optional
 from cudafix.frontends.cuda.sema.references import OPEN
-from cudafix.frontends.cuda.sema.type_texts import WORDS, element_type, is_pointer, pointee
+from cudafix.frontends.cuda.sema.type_texts import WORDS, element_type, is_pointer, keeps_references, pointee
 from cudafix.ir import (
     NULL,
     Addr,
@@ -446,7 +446,7 @@ class Variables(Blocks):
             return
         if value is None:
             self._uninitialized(one, node, kind)
-        elif KEEPS_REFERENCES.search(kind):
+        elif keeps_references(kind):
             braced = value.type in ("argument_list", "initializer_list")
             self._object(one, node, self.arguments(value)[0] if braced else (self.value(value),), ())
         elif value.type == "argument_list":
@@ -617,7 +617,7 @@ class Variables(Blocks):
             self.made_of_unseen(node, kind, (place,))
         self.lend(node, place)
         target = place.base if isinstance(place, Deref) else self.address(place)
-        if KEEPS_REFERENCES.search(self.type_of(root_of(place))) and not KEEPS_REFERENCES.search(kind):
+        if keeps_references(self.type_of(root_of(place))) and not keeps_references(kind):
             target = ir.Choice((target, root_of(place)))  # it is converted to a reference to what it refers to
         else:
             target = self.bound_reference(node, kind, place, target)

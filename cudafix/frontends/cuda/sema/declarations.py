@@ -17,6 +17,7 @@ from tree_sitter import Node
 
 from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT, Declared
 from cudafix.frontends.cuda.sema.lookup import Lookup, Names, Use
+from cudafix.frontends.cuda.sema.other_names import other_names
 from cudafix.frontends.cuda.sema.references import References
 from cudafix.frontends.cuda.sema.signatures import PARAMETER, qualifiers, signature
 from cudafix.frontends.cuda.sema.type_texts import (
@@ -54,10 +55,6 @@ _KEEPS = re.compile(
 _ANGLES = re.compile(rb"[<>;{]")
 _NAMED = re.compile(rb"[\s&*]*[A-Za-z_]")
 _ARRAY_MADE = re.compile(rb"\bmake_(?:unique|shared)\w*\s*<\s*([\w:]+)\s*\[")
-# `typedef A Row[4];`, `using Row = A[4];`: the elements of a variable of such a type are not lowered
-_ARRAY_NAMED = re.compile(
-    rb"\b(?:typedef|using\s+\w+\s*=)\s*(?:(?:const|struct|class)\s+)*([A-Za-z_][\w:]*)(?:\s*<[^;{}]*>)?(?:\s+\w+)?\s*\["
-)
 _CALLS = re.compile(r"[\w>\])}]\s*\(")  # not the parenthesis of `n - (k - 1)`
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
 _CONSTANTS = frozenset(("nullptr", "true", "false", "sizeof", "std", "numeric_limits", "max", "min"))
@@ -349,7 +346,10 @@ class Declarations:
         """
         texts = list(texts)
         words = {word for text in texts for word in _arguments(_KEEPS.sub(b"(", text))}
-        words |= {word for text in texts for one in (_ARRAY_MADE, _ARRAY_NAMED) for word in one.findall(text)}
+        words |= {word for text in texts for word in _ARRAY_MADE.findall(text)}
+        # the elements of a variable of the type of an array are not lowered
+        arrays = (Type.of(one.kind) for text in texts for one in other_names(text) if one.is_array)
+        words |= {of.name.encode() for of in arrays if of.is_object}
         kept = {word for text in texts for word in _arguments(text)}
         found = frozenset(self._classes_of(words))
         return found | {""} if any(map(_MEASURED_ARGUMENT.search, texts)) else found, frozenset(self._classes_of(kept))

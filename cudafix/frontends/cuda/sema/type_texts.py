@@ -11,6 +11,7 @@ from cudafix.frontends.cuda.sema.references import OPEN
 from cudafix.ir import ENDED, template_arguments
 from cudafix.ir.types import Type
 
+_REFER = frozenset(("reference_wrapper", "atomic_ref"))  # [refwrap], [atomics.ref.generic]
 WORDS = re.compile(r"\b[A-Za-z_]\w*")
 BLANKS = re.compile(rb"\s+")
 _BESIDE = re.compile(r" +(?=[^\w ]|$)|(?<=[^\w ]) +|^ +")
@@ -88,6 +89,14 @@ def text_of(node: Node, text: bytes) -> str:
 
 def tidy(node: Node, text: bytes) -> str:
     return BLANKS.sub(b" ", text[node.start_byte : node.end_byte]).decode("utf-8", "replace").strip()
+
+
+@lru_cache(maxsize=1 << 12)
+def keeps_references(kind: str) -> bool:
+    """Whether an object of a type keeps references, so that to use it is to use what it refers to."""
+    of = Type.of(kind)
+    inside = list(of.inside)
+    return any(one.is_reference for one in inside) or any(one.last in _REFER for one in (of, *inside))
 
 
 def may_refer(kind: str) -> bool:

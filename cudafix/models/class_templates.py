@@ -55,7 +55,7 @@ class ClassTemplate:
     @property
     def made_of(self) -> int | None:
         """How many of its first arguments are the types of what is in it; None for all of them."""
-        return 2 if self.pairs else 1 if self.elements or self.holds_one else None
+        return 2 if self.pairs else 1 if self.elements or self.holds_one or self.view else None
 
 
 _ROWS = """

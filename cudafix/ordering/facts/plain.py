@@ -9,6 +9,7 @@ from functools import lru_cache
 from cudafix import ir
 from cudafix.ir.types import Type
 from cudafix.models import number_types
+from cudafix.models.class_templates import OTHER
 
 _WIDTHS = range(32)  # of bit-fields, whose type the front end names like one of the library
 NUMBERS = frozenset(
@@ -35,7 +36,6 @@ ADDRESS = re.compile(r"\*|\bu?intptr_t\b|\bCUdeviceptr\b")  # in a type: a point
 VECTORS = frozenset(
     f"{kind}{n}" for kind in ("char", "uchar", "short", "ushort", "int", "uint", "float") for n in "1234"
 )
-ONE_NUMBER = re.compile(r"(?:std::)?\w+\s*<\s*([\w ]+?)\s*(?:,[^<>]*)?>")  # a container of one type
 
 
 def may_lead(value: ir.Expr | None, function: ir.Function, computed: bool = False) -> bool:
@@ -91,10 +91,21 @@ def holds_numbers(array: ir.Expr, function: ir.Function) -> bool:
     kind = function.types.get(array.name, "")
     if "*" in kind and (kind.endswith("&") or ":" in array.name or may_be_array(array.name, function)):
         return False  # an array of pointers, or it may be one or a reference to one
-    plain = kind.removesuffix("&").strip()
-    container = ONE_NUMBER.fullmatch(plain)
-    element = container[1] if container is not None else plain.removesuffix("*").strip()
-    return element.removeprefix("const ") in NUMBERS | VECTORS
+    return all(one in NUMBERS or one in VECTORS for one in held_in(kind))
+
+
+@lru_cache(maxsize=1 << 10)
+def held_in(kind: str) -> tuple[str, ...]:
+    """The types of what a container of the standard library has in it, or of what a pointer leads to, be it a reference
+    to one of these; for anything else, its own.
+    """
+    of = Type.of(kind)
+    if not of.is_direct:
+        return (of.core,) if [mark for mark in of.marks if "&" not in mark] == ["*"] else (kind,)
+    if of.library is OTHER or not of.arguments:
+        return (of.core,)
+    inside = map(Type.of, of.arguments[: of.library.made_of])
+    return tuple(one.text if one.marks else one.core for one in inside)
 
 
 def may_be_array(name: str, function: ir.Function) -> bool:

@@ -24,9 +24,9 @@ from cudafix.ordering.facts.pageable import has_its_own
 from cudafix.ordering.facts.plain import (
     ADDRESS,
     NUMBERS,
-    ONE_NUMBER,
     PLAIN,
     beside_elements,
+    held_in,
     holds_numbers,
     is_address,
     is_own_array,
@@ -76,11 +76,10 @@ def _holds_pointers(expr: ir.Expr, function: ir.Function, raw: bool = False) -> 
         case ir.Addr(ir.Index(base)) | ir.Offset(base) | ir.Index(base):
             return _holds_pointers(base, function, raw)
         case ir.Var(name) if name in function.types:
-            kind = function.types[name].removesuffix("&").strip()
-            if not may_be_array(name, function) and not (":" in name and "*" in kind):  # it may be an array of pointers
-                container = ONE_NUMBER.fullmatch(kind)
-                kind = container.group(1) if container is not None else kind[:-1].strip() if kind[-1:] == "*" else kind
-            return raw or (kind not in NUMBERS and kind not in _HALVES)
+            kind = function.types[name]
+            whole = may_be_array(name, function) or (":" in name and "*" in kind)  # it may be an array of pointers
+            kinds = (kind.removesuffix("&").strip(),) if whole else held_in(kind)
+            return raw or not all(one in NUMBERS or one in _HALVES for one in kinds)
         case _:
             return True
 

@@ -18,9 +18,9 @@ from cudafix.frontends.cuda.parse import source
 from cudafix.frontends.python.notebook import Notebooks
 from cudafix.pipeline.driver import analyze, prove
 from cudafix.project.config import Config
-from cudafix.project.paths import SUFFIXES
 from cudafix.project.prefilter import SUFFIX
 from cudafix.rewrite import edits
+from cudafix.verify.cases import sources_of
 from cudafix.verify.fixtures import RECORD, fingerprint
 from cudafix.verify.nvcc import Nvcc
 from tests.cases import ROOT, SOURCES, Case, Files
@@ -36,11 +36,6 @@ class Line(NamedTuple):
     path: str
     line: int
     text: str
-
-
-def sources_of(files: Files) -> dict[str, bytes]:
-    """The files that cudafix would look at in a folder that holds `files`."""
-    return {name: data for name, data in files.items() if Path(name).suffix in SUFFIXES}
 
 
 def report_of(files: Files, config: Config | None = None) -> Report:

@@ -9,7 +9,9 @@ WORD = re.compile(r"[A-Za-z_]\w*")
 """A name or a keyword of C, C++ or Python, without what only Unicode has."""
 WORD_IN_BYTES = re.compile(rb"[A-Za-z_]\w*")
 SHRUNK = "<shrunk>"
-"""A field of a container that some of its elements have left: none can be named by its place any more."""
+"""A field of a container that some of its elements have left: none can be named by its place any more. In C++ it gets
+the number of elements that are to be left, and only those beyond are gone.
+"""
 MOVES, COPIES = "the vector moves its elements", "the vector moves or copies its elements"
 """The texts of tests behind which a vector gets other memory: each element ends when another one is made of it."""
 ENDED = "%ended"
@@ -26,6 +28,10 @@ KEYS = "<keys>"
 """Begins the range of a loop through dictionaries: the number of a round does not say what these hold."""
 ROUND = "<round>"
 """Begins the name of the index of a loop through a container: nothing in the text has it."""
+INSTANCE = "<instance>"
+"""Begins the name of the index of a family of variables, of which each instantiation of a template has one: behind it
+stand the arguments of the template, in brackets.
+"""
 OWNS = "<owns>"
 """A field of an object of Python that has made the stream or the event in its field `ptr`, and destroys it when the
 object ends.
@@ -51,7 +57,8 @@ INITIALIZERS = "<initializers>"
 """The last name component of the functions that run before `main`."""
 OF_THREADS = f"<thread>::{INITIALIZERS}"
 """The one that makes `thread_local` variables, which may also run when one of them is used for the first time."""
-HANDLES = frozenset(("cudaStream_t", "cudaEvent_t", "CUstream", "CUevent"))
+HANDLE_KINDS = {"cudaStream_t": "stream", "CUstream": "stream", "cudaEvent_t": "event", "CUevent": "event"}
+HANDLES = frozenset(HANDLE_KINDS)
 """The types of streams and events."""
 PYTHON = (".py", ".ipynb")
 """How the paths of files in Python end."""

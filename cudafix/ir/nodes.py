@@ -56,7 +56,8 @@ class Var(NamedTuple):
     `p` for a parameter or a local, `p@120` for a local that shadows another one (120: offset of its declaration),
     `::g` for a global, a namespace-scope or a file-static variable, `Class::m` for a static member, `this` for `this`,
     `p@100` for the copy of `p` that the closure of a lambda has (100: offset of the lambda),
-    `%3` for the temporary result of a call inside an expression, `f::s` for a function-local static.
+    `%3` for the temporary result of a call inside an expression, `f::s` for a function-local static. The variables that
+    each instantiation of a template has one of are an array, by an index that begins with `INSTANCE`.
     """
 
     name: str
@@ -222,12 +223,15 @@ class Test(NamedTuple):
     value allows. For `is`, it leads to an object of Python, which is of the class that `text` names in the `then`
     branch.
 
-    `other` is anything else. `text` is the normalized source text, so that equal conditions can be told.
+    `other` is anything else. `text` is the normalized source text, so that equal conditions can be told. What is
+    `asked` has one answer in all of a call of the function: it says which question that is, and whether the `then`
+    branch runs where the answer is yes.
     """
 
     kind: str  # "nonnull" | "null" | "held" | "ok" | "failed" | "is" | "other"
     place: Expr | None
     text: str
+    asked: tuple[str, bool] | None = None
 
 
 @dataclass(slots=True, eq=False)

@@ -47,12 +47,15 @@ Where a call has no `keeper` or `keeper_out`, what is in `keep` is kept by its `
 `keeper`, else by the library: any later call of a host function may read and write it, and so may the end of the
 process. A later call or launch that gets the object in the role `r`, `w`, `rw`, `handle` or `graph` uses that memory;
 so does the call itself if it works.
+A library of the host keeps what it gets in the role `hidden`: the functions that it leads to, then or later, may run in
+each later call of a function that has the role, whatever that is given, and where unseen code runs.
 A host function that is given device memory is another function of that name: `Unknown`. `any` marks those that take
 whatever they are given by value: casts, comparisons, `printf`.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -62,6 +65,24 @@ from typing import NamedTuple, TypeVar
 _T = TypeVar("_T")
 
 ANY_SCOPE = "*"
+
+
+EITHER = "floating"
+"""In the spelling of a type: a name that is `float` in one configuration of a file and `double` in another."""
+_FLOATING = re.compile(rf"\b(?:{EITHER}|float|double)\b")
+
+
+def are_one(types: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    """Whether functions with parameters of these types, in one spelling, are one by them in some configuration: sources
+    that are linked are built with the same names of numbers, or they do not link (C++17, 6.2 [basic.def.odr] 10).
+    """
+    if types == others or len(types) != len(others):
+        return types == others
+    pairs = zip(types, others, strict=True)
+    return all(
+        one == other or (EITHER in one + other and _FLOATING.sub(EITHER, one) == _FLOATING.sub(EITHER, other))
+        for one, other in pairs
+    )
 
 
 class Defined(NamedTuple):
@@ -90,7 +111,8 @@ class Prototype(NamedTuple):
     def is_defined(self, others: Collection[Defined]) -> bool:
         """Whether one of these is its definition. Of C linkage there is one of a name (C++17, 10.5 [dcl.link] 6)."""
         return any(
-            one.name == self.name and (self.of_c or (one.types == self.types and self.scope in (one.scope, ANY_SCOPE)))
+            one.name == self.name
+            and (self.of_c or (are_one(one.types, self.types) and self.scope in (one.scope, ANY_SCOPE)))
             for one in others
         )
 

@@ -647,14 +647,6 @@ glut{MainLoop,MainLoopEvent}            external        -*      ; why=functions 
 glutGet                                 clock           -
 @ GLFW 3.4 reference, "Input reference"
 glfwGet{Time,TimerValue,TimerFrequency} clock                   ; returns=time
-@ GLFW 3.4 reference, "Event processing", "Window guide", "Input guide": callbacks run where events are processed, \
-and in functions that change a window or fail
-glfwSet{Error,Monitor,Joystick,WindowPos,WindowSize,WindowClose,WindowRefresh,WindowFocus,WindowIconify,WindowMaximize,\
-FramebufferSize,WindowContentScale,Key,Char,CharMods,MouseButton,CursorPos,CursorEnter,Scroll,Drop}Callback \
-external fn* ; why=a function that the window system calls
-glfw{PollEvents,WaitEvents,WaitEventsTimeout,CreateWindow,DestroyWindow,Terminate,SwapBuffers,MakeContextCurrent,Init,\
-ShowWindow,HideWindow,FocusWindow,IconifyWindow,MaximizeWindow,RestoreWindow,SetWindowSize,SetWindowPos,SetWindowMonitor,\
-SetWindowShouldClose,SetInputMode,SetCursorPos,SetWindowAttrib} external -* ; why=functions that the window system calls
 @ OpenGL 4.6 core and 3.3 compatibility profile, 2.8 Vertex Arrays, 5.1 Object Lifetimes, 8.4 Pixel Transfer, 10.3: \
 arrays and pointers of the client are kept, read by later draws and written by reads; a query may be of a time (4.2)
 gl[ABCDEFGHIJKLMNOPQRSTUVWXYZ]*         output          hidden* ; anywhere timed
@@ -685,6 +677,7 @@ nvml*                                   host            hidden* ; anywhere timed
 nvrtcSetFlowCallback                    external        fn*     ; why=a function that the compiler calls
 {nvrtc,nvJitLink,nvPTXCompiler}*        host            hrw*    ; returns=given
 @ BLAS Technical Forum Standard, LAPACKE 3.12, LAPACK Users' Guide: they keep nothing
+{xerbla,xerbla_,xerbla_array_}          output          hr*
 {cblas_,LAPACKE_}*                      host            hrw*
 {s,d,c,z}{gesv,geev,gels,gesvd,gesdd,getrf,getri,getrs,potrf,potri,potrs,geqrf,syev,syevd,heev,gemm,gemv,ger,trsm,\
 trmm,axpy,scal,copy,swap}_ host hrw*

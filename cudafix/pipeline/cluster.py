@@ -10,6 +10,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
@@ -453,7 +454,8 @@ class Cluster:
             outcomes = [o for _, o in relevant]
             try:
                 programs = [view.program for view, _ in relevant]
-                events, loops = OwnEvents(programs, self.tables), Loops(programs, self.tree.files, self._names)
+                events = OwnEvents(programs, self.tables)
+                loops = Loops(programs, self.tree.files, self._names, self.tables)
                 run, unclear = _Memory(self, relevant, loops).run, self._unclear()
                 return Repair(run, outcomes, groups, events, unclear, self.config.context, loops).search(), outcomes
             except _TooLarge as found:  # the rewritten program takes more steps than the original
@@ -772,12 +774,14 @@ class _Memory:
     def __init__(self, cluster: Cluster, views: Sequence[tuple[View, Outcome]], loops: Loops | None = None) -> None:
         self.cluster = cluster
         self.views = views
+        self.called: AbstractSet[Key] = loops.called if loops is not None else frozenset()
         self.reached = [_anchors(outcome, loops) for _, outcome in views]
         self.done = [cluster.memory.setdefault(id(view), {}) for view, _ in views]
 
     def run(self, overlay: Overlay) -> list[Outcome]:
         outcomes: list[Outcome] = []
         for (view, original), reached, done in zip(self.views, self.reached, self.done, strict=True):
+            reached = reached | self.called
             seen = (
                 frozenset((k, c.args) for k, c in overlay.replaced.items() if k in reached),
                 frozenset((k, words(calls)) for k, calls in overlay.before.items() if k in reached),
@@ -813,4 +817,4 @@ def _anchors(outcome: Outcome, loops: Loops | None) -> set[Key]:
         *(key_of(op.stmt) for op in outcome.operations if op.stmt is not None),
     }
     found |= {key_of(call) for calls in outcome.destroys.values() for call in calls}
-    return found | {key_of(place.loop) for key in found for place in loops.around(key)} if loops is not None else found
+    return found.union(*map(loops.every, found)) if loops is not None else found

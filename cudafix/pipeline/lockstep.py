@@ -12,6 +12,7 @@ from cudafix.ir import blocks_of
 from cudafix.ir.link import Program
 from cudafix.models import Tables
 from cudafix.models.api import Effect, Prototype
+from cudafix.ordering.facts.event_objects import EventObjects
 from cudafix.ordering.facts.getters import Getters
 from cudafix.ordering.interpreter import check
 from cudafix.ordering.interpreter.program import Key, Overlay, Violation, key_of
@@ -68,7 +69,10 @@ def lockstep(
                 seen.add(pair)
             try:
                 getters = Getters.of(other.program, tables)
-                overlay = align(view.program.modules, other.program.modules, tables, shared, getters.named_by)
+                stands_for = EventObjects.of(other.program, tables).stands_for
+                overlay = align(
+                    view.program.modules, other.program.modules, tables, shared, getters.named_by, stands_for
+                )
                 if overlay == Overlay() or (proved is not None and _same(overlay, proved, view.program, tables)):
                     continue
                 if proved is None:

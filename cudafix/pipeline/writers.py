@@ -49,6 +49,16 @@ class CudaWriter:
         lines: list[str] = wait_between_streams.statements(site, waiter.text, awaited.text, unit, self.names)
         return lines
 
+    def wait_by(self, site: ir.Site, waiter: StreamName, awaited: StreamName, event: str) -> list[str]:
+        return [
+            checked(site, f"cudaEventRecord({event}, {awaited.text})"),
+            checked(site, f"cudaStreamWaitEvent({waiter.text}, {event}, 0)"),
+        ]
+
+    def event(self, site: ir.Site, name: str) -> tuple[list[str], list[str]]:
+        create = checked(site, f"cudaEventCreateWithFlags(&{name}, cudaEventDisableTiming)")
+        return [f"cudaEvent_t {name};", create], [checked(site, f"cudaEventDestroy({name})")]
+
     def synchronize(self, site: ir.Site, stream: StreamName) -> list[str]:
         return [checked(site, f"cudaStreamSynchronize({stream.text})")]
 
@@ -142,13 +152,28 @@ class PythonWriter:
 
     def wait(self, site: ir.Site, waiter: StreamName, awaited: StreamName, unit: str) -> list[str]:
         """`waiter` waits for what `awaited` has done so far. A destroyed event is released when it is done."""
+        event = "done"
+        while event in f"{self.stream(waiter)} {self.stream(awaited)}":
+            event += "_"
+        made, destroyed = self.event(site, event)
+        return [*made, *self.wait_by(site, waiter, awaited, event), *destroyed]
+
+    def wait_by(self, site: ir.Site, waiter: StreamName, awaited: StreamName, event: str) -> list[str]:
+        """The same by an event that is there."""
         style = self.style(site)
         if style is None:
             return []
         first, second = self.stream(waiter), self.stream(awaited)
-        event = "done"
-        while event in f"{first} {second}":
-            event += "_"
+        return [
+            style.call("EventRecord", f"{event}, {second}"),
+            style.call("StreamWaitEvent", f"{first}, {event}, 0" if style.api != CUPY else f"{first}, {event}"),
+        ]
+
+    def event(self, site: ir.Site, name: str) -> tuple[list[str], list[str]]:
+        """What makes an event in a variable of this name, and what destroys it."""
+        style = self.style(site)
+        if style is None:
+            return [], []
         timing = (
             "2"
             if style.api == CUPY
@@ -157,12 +182,7 @@ class PythonWriter:
             )
         )
         create = "EventCreate" if style.api == DRIVER else "EventCreateWithFlags"
-        return [
-            f"{event} = {style.result(create, timing)}",
-            style.call("EventRecord", f"{event}, {second}"),
-            style.call("StreamWaitEvent", f"{first}, {event}, 0" if style.api != CUPY else f"{first}, {event}"),
-            style.call("EventDestroy", event),
-        ]
+        return [f"{name} = {style.result(create, timing)}"], [style.call("EventDestroy", name)]
 
     def synchronize(self, site: ir.Site, stream: StreamName) -> list[str]:
         """The host waits for a stream."""

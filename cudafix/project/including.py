@@ -44,17 +44,20 @@ class Headers:
         """The file that an `#include` means, in quotes or brackets. In brackets not the folder of the file comes first
         but those of the options (C++17, 19.2 [cpp.include]); without options, of several of one name the nearest in a
         folder that the build mentions, or the nearest of all. A name in brackets that the compiler, the system or the
-        toolkit provides is no file of another program.
+        toolkit provides is no file of another program, and none is the file itself but by an option: it would bring
+        nothing.
         """
         name, by_option = target.strip('<>"'), target.startswith("<")
         direct = os.path.normpath(os.path.join(os.path.dirname(path), name))
-        if self._exists(direct) and not (by_option and self._folders):
+        if self._exists(direct) and not (by_option and (self._folders or direct == path)):
             return direct
         wanted = os.path.normpath(name)
         found = self._by_option(path, name)
         if not found:
             ending = os.sep + wanted.lstrip("./")
             found = [p for p in self._named(os.path.basename(wanted)) if p == wanted or p.endswith(ending)]
+            if by_option:
+                found = [p for p in found if p != path]
             if by_option and name in PROVIDED:
                 found = [p for p in found if not self._is_of_another_program(p, path)]
             places = {os.path.normpath(os.path.join(folder, name)) for folder in self._mentioned.get(path, ())}

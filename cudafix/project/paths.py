@@ -7,9 +7,10 @@ import os
 HEADERS = (
     *(".h", ".hh", ".hp", ".hpp", ".hxx", ".h++", ".H", ".HPP", ".tcc"),
     *(".cuh", ".inl", ".ipp", ".tpp", ".txx"),
+    *(".inc", ".def", ".impl"),
 )
 """What headers are named like: to GCC (its manual, "Options Controlling the Kind of Output"), of CUDA, and by custom
-those with the definitions of templates.
+those with the definitions of templates, and texts that are only made to be included.
 """
 
 SUFFIXES = frozenset((".cu", ".cpp", ".cc", ".cxx", ".c", *HEADERS, ".py", ".ipynb"))

@@ -95,10 +95,12 @@ def align(
     tables: Tables,
     shared: Mapping[str, Set[str]] = MappingProxyType({}),
     named_by: NamedBy = lambda function, call: None,
+    stands_for: StandsFor = lambda function, call: None,
 ) -> Overlay:
     """The overlay that turns the program `before` into `after`. `shared` are functions of headers that do nothing but
     set up the pool, by the files that may call them; `named_by` tells the place that a call of `after` only says the
-    value of. Raises Different.
+    value of, and `stands_for` the call of the runtime that the constructor or destructor of an object is. Raises
+    Different.
     """
     overlay = Overlay()
     if len(before) != len(after):
@@ -143,7 +145,7 @@ def align(
                 raise Different(f"{old.path}: `{function.name}` became `{changed.name}`")
             visible = known[_outermost(function)]
             alignment = _Alignment(
-                overlay, tables, function, changed, lambdas, visible, added, members, set_ups, named_by
+                overlay, tables, function, changed, lambdas, visible, added, members, set_ups, named_by, stands_for
             )
             alignment.block(function.body, changed.body)
             if sorted(alignment.freed_before) != sorted(alignment.freed_after):
@@ -152,6 +154,7 @@ def align(
 
 
 NamedBy = Callable[[ir.Function, ir.Call], ir.Expr | None]
+StandsFor = Callable[[ir.Function, ir.Call], ir.Call | None]
 _EMPTY = ir.Function("", (), (), ir.Span("", 0, 0))
 
 
@@ -304,7 +307,7 @@ def _repeated(function: ir.Function) -> set[Key]:
 class _Alignment:
     """Lays one function beside its rewritten form. `known` are the variables that the original may name there, without
     offsets, and `members` those of its objects; `added` are globals that only the rewritten program has, and `set_ups`
-    functions that do nothing but set up the pool. `named_by`: see `align`.
+    functions that do nothing but set up the pool. `named_by`, `stands_for`: see `align`.
     """
 
     def __init__(
@@ -319,9 +322,11 @@ class _Alignment:
         members: Callable[[], Set[str]],
         set_ups: frozenset[str] = frozenset(),
         named_by: NamedBy = lambda function, call: None,
+        stands_for: StandsFor = lambda function, call: None,
     ) -> None:
         self.overlay = overlay
         self.named_by = named_by
+        self.stands_for = stands_for
         self.changed = changed
         self.placed: dict[ir.Expr, ir.Expr] = {}  # the places that calls name which only the rewritten program has
         self.set_ups = set_ups
@@ -540,7 +545,7 @@ class _Alignment:
     def _is_new(self, place: ir.Expr, new: Set[str]) -> bool:
         """Whether only the rewritten program has a place. A temporary belongs to the call that sets it."""
         if isinstance(place, ir.Field):
-            return place.name not in self.members()
+            return place.name not in self.members() or self._is_new(place.base, new)
         return isinstance(place, ir.Var) and (place.name in self.new or place.name in new or place.name[:1] == "%")
 
     def _appeared(self, stmt: ir.Stmt) -> list[ir.Call]:
@@ -552,6 +557,8 @@ class _Alignment:
         if isinstance(stmt, ir.Call):
             if self._calls_set_up(stmt):
                 return []
+            if stmt.receiver is not None and self._is_new(stmt.receiver, frozenset()):
+                stmt = self.stands_for(self.changed, stmt) or stmt
             api = self.tables.lookup(stmt.callee, len(stmt.args))
             if api is not None and self._may_appear(stmt, api):
                 if api.effect is Effect.FREE:

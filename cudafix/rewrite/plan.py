@@ -43,7 +43,7 @@ class Insertion:
 
     def calls(self, at: ir.Call | ir.Launch | Beside) -> list[ir.Call]:
         """The insertion in the IR, as the engine runs it in Q."""
-        stmt, look = (at.loop, at.look) if isinstance(at, Beside) else (at, ir.Look.IGNORED)
+        stmt, look = (at.stmt, at.look) if isinstance(at, Beside) else (at, ir.Look.IGNORED)
 
         def call(name: str, *args: ir.Expr) -> ir.Call:
             made = inserted(name, args, stmt, look)

@@ -213,7 +213,7 @@ class Rewriter:
         for insertion, needed_by in plan.insertions.items():
             at, writer = plan.anchors[insertion.anchor], self.writer(insertion.anchor.path)
             data = self.files[insertion.anchor.path]
-            site = self._in_style(self._site(at.loop, data) if isinstance(at, Beside) else at.site)
+            site = self._in_style(self._site(at.stmt, data) if isinstance(at, Beside) else at.site)
             where = insertion.anchor, insertion.after
             unit = statements.style_of(data).unit
             lines.setdefault(where, (site, []))[1].extend(_words(insertion, at, site, unit, writer))
@@ -224,10 +224,14 @@ class Rewriter:
                     site = self._in_style(self._site(insertion.event.statements[key], self.files[key.path]))
                     site, texts = lines.setdefault((key, after), (site, []))
                     own = (insertion.event.stream,) if isinstance(insertion.event, OwnEvent) else ()
-                    step = statements.checked(site, spelled_call(call, own))
-                    if step not in texts:  # several waits share what makes an event
-                        in_front = isinstance(insertion.event, LoopEvent) and not after
-                        texts += [f"cudaEvent_t {insertion.event.name};"] * in_front + [step]
+                    steps = [statements.checked(site, spelled_call(call, own))]
+                    if isinstance(insertion.event, LoopEvent):
+                        at, writer = plan.anchors[insertion.anchor], self.writer(key.path)
+                        like = at.site if not (writer.is_cuda or isinstance(at, Beside)) else site
+                        made, destroyed = writer.event(like, insertion.event.name)
+                        steps = destroyed if after else [insertion.event.object] if insertion.event.cls else made
+                    if steps[-1] not in texts:  # several waits share what makes an event
+                        texts += steps
                     owners[key, after] |= needed_by
         return lines, owners
 
@@ -651,6 +655,9 @@ def _holds(function: ir.Function, key: Key) -> bool:
 
 
 def _words(insertion: Insertion, at: ir.Call | Beside, site: ir.Site, unit: str, writer: Writer) -> list[str]:
+    if isinstance(insertion.event, LoopEvent):
+        waiter, awaited = insertion.streams
+        return writer.wait_by(site, waiter, awaited, insertion.event.text)
     if insertion.event is not None:
         return [statements.checked(site, spelled_call(call, insertion.streams)) for call in insertion.calls(at)]
     if insertion.does is Does.WAIT:

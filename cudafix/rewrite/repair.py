@@ -33,6 +33,7 @@ from cudafix.rewrite.own_events import OwnEvent, OwnEvents
 from cudafix.rewrite.plan import Does, Insertion, Plan
 
 MAX_ROUNDS = 40
+MAX_CALLS = 8
 Run = Callable[[Overlay], Sequence[Outcome]]
 _REFUSAL = {
     Wrong.RESET_LEAKS: "freed_by_device_reset",
@@ -94,6 +95,11 @@ def _identity(v: Violation) -> tuple[object, ...]:
         v.earlier.stmt.span if v.earlier and v.earlier.stmt else None,
         v.later.span,
     )
+
+
+def _is_of_a_function(expr: ir.Expr) -> bool:
+    """Whether an expression names what only one function, or object, knows by that name."""
+    return any(isinstance(part, ir.Var) and not part.name.startswith("::") for part in ir.variables(expr))
 
 
 def _is_recorded_here(site: Site, awaited: frozenset[Stream]) -> bool:
@@ -174,9 +180,13 @@ class Repair:
         for simplify in (self._allocate_where_it_is_used, self._wait_without_others):
             if simplify():
                 self._minimize()
+        if self._wait_in_front_of_a_call():
+            self._minimize()
         for after in (True, False):
             if self._wait_outside_of_loops(after):
                 self._minimize()
+        if self._wait_in_front_of_branches():
+            self._minimize()
         self._make_events_once()
         self._bind()
         self._note_assumptions()
@@ -522,15 +532,81 @@ class Repair:
             if insertion.does is Does.DEVICE_SYNC or insertion.event is not None:
                 continue
             for place in self.loops.around(insertion.anchor):
-                known = all(self.loops.is_known_beside(stream.expr, place.loop) for stream in insertion.streams)
+                known = all(self.loops.is_known_beside(stream.expr, place.stmt) for stream in insertion.streams)
                 if known and self._moves_beside(insertion, place, after):
                     moved = True
                     break
         return moved
 
+    def _wait_in_front_of_a_call(self) -> bool:
+        """Let what each run of a function waits for be waited for in front of one of its calls, where the proof holds
+        with that. Returns whether any is.
+        """
+        changed = False
+        for insertion in list(self.plan.insertions):
+            if insertion.does is not Does.SYNC or insertion.after or insertion.event is not None:
+                continue
+            if any(_is_of_a_function(stream.expr) for stream in insertion.streams):
+                continue
+            calls = self.loops.calls(insertion.anchor)
+            for call in calls if 1 < len(calls) <= MAX_CALLS else ():
+                there = replace(insertion, anchor=key_of(call))
+                closed = any(path in self.only_read for path in there.paths())
+                if not closed and self._may_stand(there, call) and not call.site.named:
+                    self.plan.anchors.setdefault(there.anchor, call)
+                    if self._becomes(insertion, there):
+                        changed = True
+                        break
+        return changed
+
+    def _wait_in_front_of_branches(self) -> bool:
+        """Let one wait in front of a branch take the place of the same wait there and behind it, where the proof holds
+        with that. Returns whether any does.
+        """
+        changed = False
+        for insertion in list(self.plan.insertions):
+            if insertion.after or insertion.does is Does.DEVICE_SYNC or insertion.event is not None:
+                continue
+            for place in self.loops.branches(insertion.anchor):
+                same = self._same_from(insertion, place.stmt)
+                known = all(self.loops.is_known_beside(stream.expr, place.stmt) for stream in insertion.streams)
+                if known and len(same) > 1 and self._may_run_always(same) and self._join_beside(same, place):
+                    changed = True
+                    break
+        return changed
+
+    def _same_from(self, insertion: Insertion, stmt: ir.Loop | ir.If) -> list[Insertion]:
+        """What is inserted as `insertion` is, in its function from a statement on, in the order of the text."""
+        if insertion not in self.plan.insertions:
+            return []
+        around = self.loops.function_at(insertion.anchor)
+        same = [
+            other
+            for other in self.plan.insertions
+            if replace(other, anchor=insertion.anchor) == insertion
+            and other.anchor >= key_of(stmt)
+            and self.loops.function_at(other.anchor) == around
+        ]
+        return sorted(same, key=lambda other: other.anchor)
+
+    def _may_run_always(self, insertions: Sequence[Insertion]) -> bool:
+        """Whether waits cost nothing that matters where the branches around them do not run: buffers that come and go
+        may be kept most of the time.
+        """
+        needing = {group for insertion in insertions for group in self.plan.insertions[insertion]}
+        return not any(group.churn for group in self.plan.groups if id(group) in needing)
+
+    def _join_beside(self, insertions: Sequence[Insertion], place: Beside) -> bool:
+        """Make one of several insertions, in front of a branch; False, and nothing is changed, if the proof does not
+        hold with that.
+        """
+        beside = replace(insertions[0], anchor=key_of(place.stmt))
+        self.plan.anchors[beside.anchor] = place
+        return self._become(insertions, beside)
+
     def _moves_beside(self, insertion: Insertion, place: Beside, after: bool) -> bool:
         """Move an insertion out of a loop; False, and nothing is changed, if the proof does not hold with that."""
-        beside = replace(insertion, anchor=key_of(place.loop), after=after)
+        beside = replace(insertion, anchor=key_of(place.stmt), after=after)
         self.plan.anchors[beside.anchor] = place
         return self._becomes(insertion, beside)
 
@@ -546,7 +622,7 @@ class Repair:
             if at.site.named or not sites or not all(map(_is_on_a_known_device, sites)):
                 continue
             for place in self.loops.around(insertion.anchor):
-                event = self.loops.event(place.loop)
+                event = self.loops.event(place.stmt)
                 if event is not None and self._becomes(insertion, replace(insertion, event=event)):
                     break
         made = {event.loop: event for event in self.plan.events() if isinstance(event, LoopEvent)}
@@ -556,9 +632,13 @@ class Repair:
 
     def _becomes(self, insertion: Insertion, other: Insertion) -> bool:
         """Put another insertion in the place of one; False, and nothing is changed, if the proof does not hold so."""
+        return self._become((insertion,), other)
+
+    def _become(self, insertions: Collection[Insertion], other: Insertion) -> bool:
+        """Put another insertion in the place of several, likewise."""
         proved, moved = self.plan.insertions, dict[Insertion, set[int]]()
         for each, needed_by in proved.items():
-            moved.setdefault(other if each == insertion else each, set()).update(needed_by)
+            moved.setdefault(other if each in insertions else each, set()).update(needed_by)
         self.plan.insertions = moved
         if self._ask():
             self.plan.insertions = proved

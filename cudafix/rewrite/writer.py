@@ -51,6 +51,12 @@ class Writer(Protocol):
     def wait(self, site: ir.Site, waiter: StreamName, awaited: StreamName, unit: str) -> list[str]:
         """`waiter` waits for what `awaited` has done so far."""
 
+    def wait_by(self, site: ir.Site, waiter: StreamName, awaited: StreamName, event: str) -> list[str]:
+        """The same by an event that is there."""
+
+    def event(self, site: ir.Site, name: str) -> tuple[list[str], list[str]]:
+        """What makes an event in a variable of this name, and what destroys it."""
+
     def synchronize(self, site: ir.Site, stream: StreamName) -> list[str]:
         """The host waits for a stream."""
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from cudafix.project import config
 from cudafix.project.config import Config
+from cudafix.project.paths import SUFFIXES
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -25,6 +26,9 @@ MAIN = "main.py"
 
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 """Files that are compiled; the others are included by them."""
+
+UNREAD = ".inc"
+"""In the name of a text that stands for a library of which nobody but the compiler has the text."""
 
 _KEYS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "": {"why": str, "expect": str, "build": dict, "run": dict, "settings": dict, "wrong": dict},
@@ -139,6 +143,12 @@ def _checked(table: object, kind: str, where: str) -> dict[str, Any]:
         if not isinstance(value, expected):
             raise CaseError(f"{where}: `{key}` has the wrong type")
     return table
+
+
+def sources_of(files: Files) -> dict[str, bytes]:
+    """The files that cudafix reads of a variant."""
+    read = SUFFIXES - {UNREAD}
+    return {name: data for name, data in files.items() if Path(name).suffix in read}
 
 
 def load(path: Path) -> Case:

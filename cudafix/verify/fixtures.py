@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 from cudafix.findings import Report
 from cudafix.project.config import Config
-from cudafix.project.paths import SUFFIXES
 from cudafix.verify import mutants
-from cudafix.verify.cases import MAIN, SOURCES, Case
+from cudafix.verify.cases import MAIN, SOURCES, Case, sources_of
 from cudafix.verify.compare import Comparison
 from cudafix.verify.plan import Kind, Subject, Variant
 
@@ -50,7 +48,7 @@ def subjects(
         (case, variant) for case, variants in found for variant in variants if variant.kind in (Kind.WRONG, Kind.MUTANT)
     ]
     pairs = [
-        (_sources(case.files("before")), _sources({**case.files("before"), **variant.files}), case.config)
+        (sources_of(case.files("before")), sources_of({**case.files("before"), **variant.files}), case.config)
         for case, variant in asked
     ]
     reasons = mutants.rejected(pairs, processes)
@@ -98,14 +96,10 @@ def _variants(case: Case, analyze: Callable[[Files, Config], Report], waits: boo
         shows = wrong.gpu_shows if isinstance(wrong.gpu_shows, bool) else None
         found.append(Variant(name, Kind.WRONG, _changed(before, case.files(name)), wrong.why, shows=shows))
     if after and waits:
-        changes = [edit for finding in analyze(_sources(before), case.config).findings for edit in finding.edits]
+        changes = [edit for finding in analyze(sources_of(before), case.config).findings for edit in finding.edits]
         found += mutants.mutants(before, changes)
     return found
 
 
 def _changed(before: Files, other: Files) -> dict[str, bytes]:
     return {path: data for path, data in other.items() if before.get(path) != data}
-
-
-def _sources(files: Files) -> dict[str, bytes]:
-    return {name: data for name, data in files.items() if Path(name).suffix in SUFFIXES}

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from cudafix.cli import main as cli
-from cudafix.project.paths import SUFFIXES
 from tests.cases import cases
+from tests.fixtures import sources_of
 
 
 def _trees() -> Iterator[Any]:
     for case in cases():
         files = case.files("before")
-        if case.expect == "rewrite" and any(Path(name).suffix not in SUFFIXES for name in files):
+        if case.expect == "rewrite" and len(sources_of(files)) < len(files):
             yield pytest.param(files, case.config.default_stream, id=case.id)
 
 

@@ -41,7 +41,7 @@ def problems(*paths: str) -> list[tuple[str, str]]:
 
 def test_the_suffixes_of_cuda_code_are_found_in_sorted_order(tree: Path) -> None:
     names = ["b.cu", "a.cuh", "c/a.cpp", "c/b.cc", "c.cxx", "d.c", "e.h", "f.hpp", "g.inl", "h.py", "i.ipynb"]
-    names += ["j.hh", "k.hxx", "l.tpp"]
+    names += ["j.hh", "k.hxx", "l.tpp", "m.inc"]
     write(tree, *names, "h.pyc", "README.md", "cu")
     assert found() == sorted(names)
 

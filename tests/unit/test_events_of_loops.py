@@ -124,3 +124,44 @@ def test_it_is_not_made_on_another_device() -> None:
     front, _, rounds = in_run(migrated(text)).partition("for(")
     assert "cudaEventCreate" not in front
     assert "cudaEventCreate" in rounds
+
+
+ENDS = "~Event() { cudaEventDestroy(e); } };"
+MAKES = "struct Event { cudaEvent_t e; Event() { cudaEventCreate(&e); } " + ENDS
+ROUNDS = "for (int i = 0; i < n; i++) { @U @E cudaFree(d); if (i == 7) return; }"
+
+
+@pytest.mark.parametrize(
+    ("top", "declared", "event"),
+    [
+        (MAKES, "Event done;", "done.e"),
+        (
+            "class Event { cudaEvent_t e; public: explicit Event(unsigned f = cudaEventDefault) {"
+            " if (cudaEventCreateWithFlags(&e, f) != cudaSuccess) throw 1; } cudaEvent_t get() const { return e; } "
+            + ENDS
+            + " void mark(cudaStream_t s) { Event now; cudaEventRecord(now.get(), s); }",
+            "Event done(cudaEventDisableTiming);",
+            "done.get()",
+        ),
+    ],
+    ids=["a member is public", "it takes flags, and has a getter"],
+)
+def test_it_is_an_object_where_the_file_has_a_class_for_that(top: str, declared: str, event: str) -> None:
+    wanted = program(declared + ROUNDS, {"@E": WORDS["@E"].replace("done", event)}, top)
+    wanted = wanted.replace("cudaMalloc(&d, 4)", "cudaMallocAsync(&d, 4, s)")
+    after = migrated(program(ROUNDS, dict.fromkeys(WORDS, ""), top).replace("    end:\n", ""))
+    assert in_run(after) == in_run(wanted.replace("cudaFree(d)", "cudaFreeAsync(d, s)").replace("    end:\n", ""))
+
+
+@pytest.mark.parametrize(
+    ("top", "label"),
+    [
+        (MAKES.replace("~Event() {", "~Event() { cudaEventSynchronize(e);"), ""),
+        (MAKES.replace("cudaEvent_t e;", "Event(int); private: cudaEvent_t e; public:"), ""),
+        (MAKES, "    end:\n"),
+    ],
+    ids=["it waits at its end", "nobody may name its event", "a jump may pass it"],
+)
+def test_it_is_no_object_of_another_class(top: str, label: str) -> None:
+    text = program(CASES["a for"], dict.fromkeys(WORDS, ""), top).replace("    end:\n", label)
+    assert "cudaEvent_t done;" in migrated(text)

@@ -104,3 +104,51 @@ int main() {{
 }}
 """
     assert [finding.runs for finding in fixtures.report_of({"main.cu": text.encode()}).findings] == [runs]
+
+
+PYTHON = """from cuda import cudart
+
+
+def run(n, h, s, t):
+    for i in range(n):
+        _, p = cudart.cudaMalloc(4096)
+        cudart.cudaMemsetAsync(p, 0, 4096, s)
+        {use}
+        cudart.cudaFree(p)
+    {behind}
+    print(h)
+
+
+_, h = cudart.cudaMallocHost(4096)
+run(3, h, cudart.cudaStreamCreateWithFlags(1)[1], cudart.cudaStreamCreateWithFlags(1)[1])
+"""
+READ, OTHER = "cudart.cudaMemcpyAsync(h, p, 4, 2, s)", "cudart.cudaMemsetAsync(p, 1, 4096, t)"
+
+
+@pytest.mark.parametrize(
+    ("use", "behind", "inside", "outside"),
+    [
+        (READ, "pass", [], ["StreamSynchronize"]),
+        (f"{READ}; print(h)", "pass", ["StreamSynchronize"], []),
+        (READ, "else: print(h)", ["StreamSynchronize"], []),
+        (
+            f"cudart.cudaStreamSynchronize(s); {OTHER}; cudart.cudaMemsetAsync(p, 2, 4096, s)",
+            "cudart.cudaDeviceSynchronize()",
+            ["EventRecord", "StreamWaitEvent"],
+            ["EventCreateWithFlags", "EventDestroy"],
+        ),
+    ],
+    ids=["read behind the loop", "read in the round", "read in its else", "an event"],
+)
+def test_python_has_such_places_too(use: str, behind: str, inside: list[str], outside: list[str]) -> None:
+    text = PYTHON.format(use=use, behind=behind).encode()
+    report = driver.analyze({"main.py": text}, Config())
+    assert not report.refusals
+    after = apply(text, [edit for finding in report.findings for edit in finding.edits]).decode()
+    added = [line for line in after.splitlines() if line.strip() and line not in text.decode()]
+    for depth, names in ((8, inside), (4, outside)):
+        found = [name for line in added if len(line) - len(line.lstrip()) == depth for name in NAMES if name in line]
+        assert found == names
+
+
+NAMES = ("StreamSynchronize", "EventRecord", "StreamWaitEvent", "EventCreateWithFlags", "EventDestroy")

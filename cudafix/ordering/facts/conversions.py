@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 
 from cudafix.ir.link import Program, last
+from cudafix.ir.names import HANDLE_KINDS
 from cudafix.ir.types import Type
 from cudafix.ordering.facts.classes import Classes
 from cudafix.ordering.facts.plain import NUMBERS
 
-_HANDLES = {"cudaStream_t": "stream", "CUstream": "stream", "cudaEvent_t": "event", "CUevent": "event"}
-"""Pointers to classes of the driver, which are related to nothing else."""
 _NUMBERS = (
     NUMBERS
     | {
@@ -59,7 +58,7 @@ class Conversions:
         constant = source == "number" and Type.of(given).qualified
         if not source or not target or numbers or constant or _is_object_of(wanted, "bool"):
             return True
-        if source == target == "class" and self._classes.may_be_of(given, wanted):
+        if source == target == "class" and self._is_of(given, wanted):
             return True
         if source == "class" and self._becomes_others(given):
             return True
@@ -70,15 +69,19 @@ class Conversions:
     def _kind(self, kind: Type) -> str:
         """What a type is; "" where that is not known, or where it may be several things."""
         if not kind.is_direct:
-            return (
-                "numbers" if [mark for mark in kind.marks if "&" not in mark] == ["*"] and kind.core in _NUMBERS else ""
-            )
-        if kind.core in _HANDLES:
-            return _HANDLES[kind.core]
+            to_numbers = [mark for mark in kind.marks if "&" not in mark] == ["*"] and kind.core in _NUMBERS
+            return "numbers" if to_numbers else ""
+        if kind.core in HANDLE_KINDS:  # pointers to classes of the driver, which are related to nothing else
+            return HANDLE_KINDS[kind.core]
         if kind.core in _NUMBERS:
             return "number"
         named = not kind.arguments and "." not in kind.core
         return "class" if named and self._classes.is_class(kind.text) else ""
+
+    def _is_of(self, cls: str, base: str) -> bool:
+        """Whether an object of a class may be one of another: of the same, or of one derived from it."""
+        lineage = self._classes.whole_lineage(cls)
+        return lineage is None or Type.of(base).last in lineage or self._classes.may_be_of(cls, base)
 
     def _becomes_others(self, cls: str) -> bool:
         lineage = self._classes.whole_lineage(cls)
@@ -98,9 +101,10 @@ def _methods(program: Program) -> set[tuple[str, str]]:
     for module in program.modules:
         declared = ((one.scope, one.name, one.types) for one in module.declares)
         defined = ((one.scope, one.name, one.types) for one in module.defines)
-        lowered = ((f.cls, last(f.name), tuple(p.type for p in f.params)) for f in module.functions if f.cls)
+        lowered = ((f.cls, f.name, tuple(p.type for p in f.params)) for f in module.functions if f.cls)
         for scope, name, types in (*declared, *defined, *lowered):
-            cls = last(scope)
+            cls, (_, operator, kind) = last(scope), f"::{name}".partition("::operator")
+            name = f"operator{kind}" if operator else last(name)  # `operator ::B`
             if _CONVERSION.match(name) or not all(_is_object_of(one, cls) for one in types):
                 found.add((cls, name))
     return found

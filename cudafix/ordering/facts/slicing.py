@@ -19,6 +19,7 @@ from cudafix.ir.link import Program, last
 from cudafix.ir.types import Type
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, played, played_by, plays, roles_of
+from cudafix.ordering.facts.callbacks import Callbacks
 from cudafix.ordering.facts.deciding import deciding, owner
 from cudafix.ordering.facts.pageable import has_its_own
 from cudafix.ordering.facts.plain import (
@@ -262,6 +263,8 @@ class Slicer:
         self._writes: set[int]
         self._handed: list[ir.Expr]
         self._handed_in: dict[int, tuple[ir.Expr, ...]]
+
+        self._callbacks = Callbacks.of(program, tables)
 
     @staticmethod
     def of(program: Program, tables: Tables) -> Slicer:
@@ -710,6 +713,8 @@ class Slicer:
                 return None
             self._handed += [e for e in for_the_host(call, api, call.receiver is not None) if self._may_point(e)]
             if any(map(self._may_work, _parts(call))) or self._is_overridden(call):
+                return None
+            if self._callbacks.may_come(api):
                 return None
         else:
             return None

@@ -11,15 +11,16 @@ from cudafix.findings import Assumption
 from cudafix.ir import walk
 from cudafix.ir.link import Program, last
 from cudafix.models import Tables
-from cudafix.models.api import HOST_EFFECTS, Api, Effect, Prototype, played_by
+from cudafix.models.api import HOST_EFFECTS, Api, Effect, Prototype, are_one, played_by
 from cudafix.ordering.facts import paths
 from cudafix.ordering.facts.alone import Alone
 from cudafix.ordering.facts.any_time import AnyTime
+from cudafix.ordering.facts.callbacks import Callbacks
 from cudafix.ordering.facts.classes import Classes
 from cudafix.ordering.facts.clients import ELEMENT, OBJECT, assumption, is_client, is_meant
 from cudafix.ordering.facts.conversions import Conversions
 from cudafix.ordering.facts.getters import KEEPS_ONE
-from cudafix.ordering.facts.given_classes import given_classes
+from cudafix.ordering.facts.given_classes import given_arguments, given_classes
 from cudafix.ordering.facts.paths import array_of
 from cudafix.ordering.facts.plain import NUMBERS
 from cudafix.ordering.facts.reach import THREAD, Reach, Within
@@ -165,6 +166,12 @@ class Calls(Operations):
         receiver = self.type_of(call.receiver) if call.receiver is not None else ""
         kinds = [self._type_of_argument(arg) if isinstance(arg, ir.Var) else "" for arg in call.args]
         return given_classes(self.program, call, self.frame.function, self.frame.classes, function, receiver, kinds)
+
+    def _instance_given(self, call: ir.Call, function: ir.Function) -> Mapping[str, str]:
+        if not function.templates and not function.class_templates:
+            return NO_CLASSES
+        receiver = self.type_of(call.receiver) if call.receiver is not None else ""
+        return given_arguments(self.program, call, self.frame.function, self.frame.instance, function, receiver)
 
     def of_its_template(self, call: ir.Call) -> str:
         """The name of the function that `P::f()` means in this call of a template; "" where that is not known."""
@@ -357,7 +364,7 @@ class Calls(Operations):
         return (
             types == given
             and "" not in given
-            and all(types != [*map(_plain_type, one.types[: len(types)])] for one in others)
+            and not any(are_one(tuple(types), tuple(map(_plain_type, one.types[: len(types)]))) for one in others)
         )
 
     def _type_of_argument(self, value: ir.Expr) -> str:
@@ -547,8 +554,8 @@ class Calls(Operations):
             start = state.copy() if len(found) > 1 else state
             self._hand_over(call, function, name + "@" * (len(found) > 1) + function.name * (len(found) > 1), start)
             frame_name = name if len(found) == 1 else f"{name}@{function.span.start}"
-            classes = self._classes_given(call, function)
-            end, returned = self.inline(function, args, frame_name, this, start, call.args, classes)
+            classes, instance = self._classes_given(call, function), self._instance_given(call, function)
+            end, returned = self.inline(function, args, frame_name, this, start, call.args, classes, instance)
             if end is not None:
                 self.held_by(function.cls, this, call.span, end)
             for path, held in self.returned_inside.items():
@@ -1446,6 +1453,7 @@ def _of_use_elsewhere(program: Program, reach: Reach, slicer: Slicer) -> dict[st
             derived.setdefault(last(base), set()).add(last(function.cls or ""))
     classes = Classes.of(program, reach)
     values = {last(name) for name, _ in program.functions_that_are_values()}
+    values |= Callbacks.of(program, reach.tables).names
     for function in program.functions():
         named = function.cls is not None or ir.LAMBDA in function.name or last(function.name) in values
         changes = named and may_change_values(function, slicer, reach)

@@ -101,8 +101,10 @@ def _once(
     asked: Asked | None = None,
 ) -> Effects:
     steps = 0
+    joined: set[int] = program.kept("what is too large with paths apart", set)
     while True:
         engine = Effects(program, tables, overlay, per_thread)
+        engine.keeps_apart = id(root) not in joined
         engine.empty, engine.straight, engine.followed, engine.settled = empty, straight, left[0], settled
         engine.asked = asked or engine.asked
         try:
@@ -114,6 +116,9 @@ def _once(
             return engine
         except OutOfBudget as error:
             steps += engine.steps
+            if engine.has_parted:
+                joined.add(id(root))
+                continue
             if left[0] is Followed.SHORT and not engine.mixed_up:
                 left[:] = (way for way in left if way is not Followed.ALL)  # as large
             if len(left) == 1:

@@ -12,6 +12,7 @@ from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, played_by
 from cudafix.models.shell import stays_off_the_device
 from cudafix.ordering.facts import paths
 from cudafix.ordering.facts.any_time import AnyTime
+from cudafix.ordering.facts.callbacks import Callbacks
 from cudafix.ordering.facts.classes import Observation
 from cudafix.ordering.facts.clients import BEYOND, CALLER
 from cudafix.ordering.facts.plain import FLOATING, holds_numbers, may_be_handle
@@ -90,6 +91,7 @@ class Effects(Allocations):
             Effect.EXTERNAL: self._external,
             Effect.MESSAGE: self._message,
         }
+        self.callbacks = Callbacks.of(program, tables)
         self.asks_for_events = program.kept("asks for events", lambda: _asks_for_events(program, tables))
         registers = program.kept("registers memory", lambda: _registers(program, tables))
         self.pins_elsewhere = self.registers = bool(registers)
@@ -203,6 +205,8 @@ class Effects(Allocations):
         after = run(call, api, args, state, where) if run is not None else state
         if after is None:
             return None
+        if self.callbacks.may_come(api):
+            self._calls_back(call, api, args, after)
         if api.effect in HOST_EFFECTS:
             self._moves_pointers(args, returned, after)
         if api.stores_bytes or api.effect is Effect.MESSAGE:
@@ -225,6 +229,22 @@ class Effects(Allocations):
         if api.looks and call.look is ir.Look.CHECKED:
             self.looks(after)
         return after
+
+    def _calls_back(self, call: ir.Call, api: Api, args: Arguments, state: State) -> None:
+        """A library of the host may call the functions that it knows by name, and those that it finds in what it has
+        got, now or before.
+        """
+        found: Values = frozenset(mem.Function(f.name, f.span.path) for f in self.callbacks.known_to(api))
+        if self.callbacks.keeps(api):
+            hidden = args.named.get("hidden", ())
+            found = found.union(*(self.reachable(state, self.whole(state, expr)) for expr in hidden))
+            kept = state.env.read(_GIVEN_TO_LIBRARIES)
+            places = frozenset(v for v in found if isinstance(v, mem.Ref))
+            if not places <= kept:
+                state.env.write([_GIVEN_TO_LIBRARIES], kept | places)
+            found |= self.reachable(state, kept)
+        if self.hands_out(found, (), call, state):
+            self._foreign_work(call, f"`{call.callee}`", self.mask(found), state, Within(works=True))
 
     def _sizes_change(self, call: ir.Call, api: Api, state: State) -> None:
         """A library function may change how many elements the containers have that it is given; one that is no method
@@ -1126,15 +1146,15 @@ class Effects(Allocations):
         state.may_wait()
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in call.given))
         self.overwritten(state, [v.cell for v in values if isinstance(v, mem.Ref)], array=True)
-        self.references_change(call, state)
+        of_c = _is_of_c(call, api)
+        if not of_c:
+            self.references_change(call, state)
         if self.in_python:
             queues = (one for value in values for one in self.queues_inside(value, state))
             state.env.write_each([(cell, held | mem.UNKNOWN) for cell, held in queues])
         self._give_away(values, state)
         if api.why is None or "thread" not in api.why:
             self._may_be_pinned(call.given, values, state)
-        # a function of C names no class: it calls what it is given, and no methods (C++17, 10.5 [dcl.link])
-        of_c = call.receiver is None and "::" not in call.callee and not call.template_args
         works = self.hands_out(values, () if of_c else call.given, call, state)
         works = works or api.works_elsewhere or api.unset is not None
         within = Within(works=True) if works else None
@@ -1211,6 +1231,14 @@ def _shows(api: Api, args: Arguments) -> bool:
     return api.effect is Effect.OUTPUT and not (mode is not None and opens_to_read(mode))
 
 
+def _is_of_c(call: ir.Call, api: Api) -> bool:
+    """Whether a call is one of a function of C: that names no class and knows no references, so it calls what it is
+    given, and no methods, and stores by the addresses that it gets (C17, 6.5.2.2 p4; C++17, 10.5 [dcl.link]).
+    """
+    free = call.receiver is None and "::" not in call.callee and not call.template_args
+    return free and not api.source.startswith("C++")
+
+
 def _is_no_function(value: mem.Value, api: Api, in_python: bool) -> bool:
     """Whether what is registered to run is certainly none of the program, nor one that is not seen: `SIG_IGN`, null, or
     what was registered before; in Python also what a table has, which does nothing with the number of a signal.
@@ -1228,6 +1256,8 @@ _SETTING = re.compile(
     r"(?:.*\W)?(?:cudaMemPoolAttr|CU_MEMPOOL_ATTR_)(?:Reuse|REUSE|ReleaseThreshold$|RELEASE_THRESHOLD$)\w*"
 )
 """What the program itself has set for a pool: all other attributes tell of its memory (cuda_runtime_api.h 13.0)."""
+
+_GIVEN_TO_LIBRARIES: mem.Cell = (("global", "", "<places that libraries of the host were given>"), ())
 
 _SEVERAL: Values = frozenset({mem.OTHER})
 """Beside the streams of handles that one call has made, of which several may be alive: each may have any of them."""

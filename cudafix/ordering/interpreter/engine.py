@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
@@ -17,6 +18,7 @@ from cudafix.interrupts import checkpoint
 from cudafix.ir import blocks_of, walk
 from cudafix.ir.link import Program, last
 from cudafix.models import Tables
+from cudafix.models.api import Effect
 from cudafix.ordering.facts import paths, ranges
 from cudafix.ordering.facts.any_time import AnyTime
 from cudafix.ordering.facts.handing_over import hands_over
@@ -36,6 +38,7 @@ from cudafix.ordering.interpreter.stream_names import named_streams
 
 MAX_DEPTH = 40  # inlined calls
 MAX_NESTING = 200  # blocks in blocks, through calls
+_MOST_PARTS = 2  # answers that are looked at apart at a time
 MAX_STEPS = 50_000  # statements run for one program, rounds of loops counted
 _REFERENCES_TO = re.compile(r"(?:std::)?reference_wrapper\s*<\s*([\w ]+?)\s*>")
 _NOT_FOLLOWED = re.compile(r"map\s*<|\breference_wrapper\b")
@@ -103,6 +106,11 @@ def destructor_of(stmt: ir.Stmt) -> ir.Expr | None:
     if isinstance(stmt, ir.If) and stmt.test.kind == "held" and len(stmt.then) == 1:
         return stmt.test.place  # it ends for what it holds
     return None
+
+
+def _is_as_large(before: str, now: str) -> bool:
+    """Whether one size is another one, or a larger number."""
+    return before == now or (before.isdigit() and now.isdigit() and int(before) <= int(now))
 
 
 def _makes(stmt: ir.Stmt, var: ir.Var) -> bool:
@@ -259,44 +267,103 @@ class Engine(Chosen):
         if self.nesting >= MAX_NESTING:
             raise OutOfBudget
         self.nesting += 1
-        declared: list[Root] = []
-        objects: list[ir.Declare] = []
+        declared: dict[Root, ir.Declare] = {}
         self._watch(state)
-        made = self._objects_of(block) if self.catching else []
-        entered: ir.Block = ()
         scoped = any(isinstance(stmt, ir.Declare) for stmt in block)
         if scoped:
             self._scopes.append((self.frame.name, block))
-        for number, stmt in enumerate(block):
-            if state is None and not isinstance(stmt, ir.Label) and not self._has_label(stmt):
-                continue
-            if made:
-                entered = self._within(entered, tuple(end for at, to, end in made if at < number < to))
-            if state is not None and self.passes(stmt, state):
-                if self.catching:
-                    self.perhaps_throws(stmt, state)
-                continue
-            self.step()
-            if isinstance(stmt, ir.Declare) and self._lambda_with(stmt.var) is None:
-                declared.append(self.root(stmt.var.name))
-                objects.append(stmt)
-            if state is None:
-                state = self._unreached(stmt)
-                continue
-            state = self._run_caught(stmt, state) if self.catching else self._step(stmt, state)
-            self._watch(state)
-        self._within(entered, ())
+        state = self._statements(block, 0, state, declared)
         if scoped:
             self._scopes.pop()
             if state is not None:
                 names = [stmt.var.name for stmt in block if isinstance(stmt, ir.Declare)]
                 self._variables_end(names, block[-1].span, state)
         if state is not None and declared:
-            for stmt in objects:
+            for stmt in declared.values():
                 self.held_in(stmt.type, partial(self.whole, state, stmt.var), stmt.span, state)
-            state.env.forget(declared)
+            state.env.forget(list(declared))
         self.nesting -= 1
         return state
+
+    def _statements(
+        self, block: ir.Block, start: int, state: State | None, declared: dict[Root, ir.Declare]
+    ) -> State | None:
+        """Run the statements of a block from one on; what they declare is added to `declared`."""
+        made = self._objects_of(block) if self.catching else []
+        entered: ir.Block = ()
+        for number, stmt in enumerate(block[start:], start):
+            if state is None and not isinstance(stmt, ir.Label) and not self._has_label(stmt):
+                continue
+            if made:
+                entered = self._within(entered, tuple(end for at, to, end in made if at < number < to))
+            elif state is not None and isinstance(stmt, ir.If) and self._parts(stmt, block[number + 1 :]):
+                return self._apart(block, number, stmt, state, declared)
+            if state is not None and self.passes(stmt, state):
+                if self.catching:
+                    self.perhaps_throws(stmt, state)
+                continue
+            self.step()
+            if isinstance(stmt, ir.Declare) and self._lambda_with(stmt.var) is None:
+                declared[self.root(stmt.var.name)] = stmt
+            if state is None:
+                state = self._unreached(stmt)
+                continue
+            state = self._run_caught(stmt, state) if self.catching else self._step(stmt, state)
+            self._watch(state)
+        self._within(entered, ())
+        return state
+
+    def _parts(self, stmt: ir.If, rest: ir.Block) -> bool:
+        """Whether the paths through a branch stay apart up to the end of the block: the answer to what is asked is the
+        same for the rest of the call, another branch asks it again, and they leave different memory in one pointer.
+        """
+        if stmt.test.asked is None or self.in_parts >= _MOST_PARTS or not self.keeps_apart:
+            return False
+        question = stmt.test.asked[0]
+        if question in self.frame.answers:
+            return False
+
+        def again(function: ir.Function) -> bool:
+            others = (s for s in ir.walk(rest) if isinstance(s, ir.If) and s.test.asked is not None)
+            if not any(other.test.asked is not None and other.test.asked[0] == question for other in others):
+                return False
+            one, two = self._memory_from(stmt.then), self._memory_from(stmt.other)
+            return any(one[place] != two[place] for place in one.keys() & two.keys())
+
+        return self.frame.function.kept(f"is asked again {stmt.span.start}", again)
+
+    def _memory_from(self, block: ir.Block) -> dict[ir.Expr, set[str]]:
+        """The places where a block stores pointers, each with the functions that may have given their memory."""
+        found: dict[ir.Expr, set[str]] = defaultdict(set)
+        for stmt in ir.walk(block):
+            if isinstance(stmt, ir.Assign):
+                found[stmt.target].add("")
+            elif isinstance(stmt, ir.Call):
+                api = self.tables.lookup(stmt.callee, len(stmt.args)) if stmt.receiver is None else None
+                called = self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path, self.frame.function.cls)
+                works = (self.reach.works_on_device(function) for function in called)
+                if api is not None and api.effect is not Effect.ALLOC or (api is None and not any(works)):
+                    continue
+                places = [arg.base for arg in stmt.args if isinstance(arg, ir.Addr)]
+                for place in (*places, *((stmt.result,) if stmt.result is not None else ())):
+                    found[place].add(stmt.callee)
+        return found
+
+    def _apart(
+        self, block: ir.Block, number: int, stmt: ir.If, state: State, declared: dict[Root, ir.Declare]
+    ) -> State | None:
+        """Run a block from a branch on, once for each answer to what that asks."""
+        assert stmt.test.asked is not None
+        question, answers, loops = stmt.test.asked[0], self.frame.answers, self.loops
+        self.in_parts += 1
+        self.has_parted = True
+        found: list[State | None] = []
+        for answer, path in ((True, state.copy()), (False, state)):
+            answers[question] = answer
+            found.append(self._statements(block, number, path, declared))
+        del answers[question]
+        self.in_parts -= 1
+        return self._met(found[0], found[1], stmt, loops)
 
     def _step(self, stmt: ir.Stmt, state: State) -> State | None:
         """Run a statement, with what the rewritten program has around it."""
@@ -518,6 +585,9 @@ class Engine(Chosen):
         if isinstance(target, ir.Field) and target.name == ir.SIZE:
             self._takes_size(state, target, value)
             return
+        if isinstance(target, ir.Field) and target.name == ir.SHRUNK and not self.in_python:
+            self._may_shrink(state, target.base, value)
+            return
         values = self.as_address(target, self.read(state, value)) or frozenset({mem.OTHER})
         targets = self.cells(state, target)
         made = self._lambda_with(target)
@@ -570,6 +640,15 @@ class Engine(Chosen):
         self.store_parts(state, targets, inner, span)
         self.choose(state, target, values)
 
+    def _may_shrink(self, state: State, container: ir.Expr, value: ir.Expr) -> None:
+        """A container is about to have this many elements: those beyond are gone."""
+        size = ir.Field(container, ir.SIZE)
+        cells = self.cells(state, size)
+        before = state.env.size(cells[0]) if len(cells) == 1 else None
+        now = self._count_of(state, size, value) if before is not None else None
+        if before is None or now is None or not _is_as_large(before.text, now.text):
+            state.env.loses_elements(self.cells(state, container))
+
     def _takes_size(self, state: State, size: ir.Field, value: ir.Expr) -> None:
         """A container has this many elements from here on; what it was in its parts, and where it is not known which
         container it is, is not known any more.
@@ -579,6 +658,11 @@ class Engine(Chosen):
         state.env.resized((root, path[:-1]) for root, path in cells)
         if len(cells) != 1 or not state.env.has_a_size(cells[0]):
             return
+        count = self._count_of(state, size, value)
+        state.env.write(cells, frozenset({count if count is not None else mem.OTHER}))
+
+    def _count_of(self, state: State, size: ir.Field, value: ir.Expr) -> mem.Number | None:
+        """The number of elements that a container gets, or a name for it."""
         values = self.values(state, value)
         only = next(iter(values)) if len(values) == 1 else None
         if self.in_python:
@@ -587,7 +671,7 @@ class Engine(Chosen):
         elif not isinstance(only, mem.Number) and isinstance(value, ir.Var) and not self.loops:
             said = self.named(state, self.cells(state, value), values, self.name_of("the number", (size, value)))
             only = mem.Number(said) if said is not None else None
-        state.env.write(cells, frozenset({only if isinstance(only, mem.Number) else mem.OTHER}))
+        return only if isinstance(only, mem.Number) else None
 
     def _size_of(self, state: State, size: ir.Field, name: str) -> str | None:
         """How many elements a container has: a number, or its name. With a `name`, it gets this one where none is
@@ -936,6 +1020,8 @@ class Engine(Chosen):
 
     def _if(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.If)
+        if stmt.test.asked is not None and (answer := self.frame.answers.get(stmt.test.asked[0])) is not None:
+            return self.block(stmt.then if answer is stmt.test.asked[1] else stmt.other, state)
         if stmt.test.kind == "is" and (found := self._is_of_class(state, stmt.test)) is not None:
             return self.block(stmt.then if found else stmt.other, state)
         if stmt.test.kind == "held" and (holds := self._holds(state, stmt.test)) is not None:
@@ -1128,14 +1214,15 @@ class Engine(Chosen):
                     return done[0]
                 state = start  # a round has changed what there is
             if is_family and not stmt.range.startswith(ir.KEYS) and (bounds := self.range_of(stmt, state)) is not None:
-                if not any(map(ranges.is_size, stmt.bounds)):
-                    if (rounds := self._told_apart(stmt, bounds)) and (done := self._one_by_one(stmt, rounds, state)):
-                        return done[0]
-                    return self._family(stmt, bounds, state)
-                if bounds == "0:0" and not stmt.condition:  # of an empty container
+                has_sizes = any(map(ranges.is_size, stmt.bounds))
+                if has_sizes and bounds == "0:0" and not stmt.condition:  # of an empty container
                     return state
-                start = state.copy()
-                end = self._family(stmt, bounds, state)
+                start = state.copy() if has_sizes else state
+                rounds = self._told_apart(stmt, bounds)
+                done = self._one_by_one(stmt, rounds, state) if rounds else None
+                end = done[0] if done is not None else self._family(stmt, bounds, state)
+                if not has_sizes:
+                    return end
                 if end is None or self.range_of(stmt, end) == bounds:
                     return end
                 state = start  # a round has changed how many there are
@@ -1464,9 +1551,10 @@ class Engine(Chosen):
         state: State,
         given: Sequence[ir.Expr] = (),
         classes: Mapping[str, str] = NO_CLASSES,
+        instance: Mapping[str, str] = NO_CLASSES,
     ) -> tuple[State | None, Values]:
-        """Run a function's body with these arguments, which are `given` as expressions, and with these classes for the
-        parameters of the template that it is. Returns the state after it and what it returns.
+        """Run a function's body with these arguments, which are `given` as expressions, and with these classes and
+        arguments for the parameters of the template that it is. Returns the state after it and what it returns.
         """
         caller = self.frame if self.frames else None
         around = function.name.rpartition(ir.LAMBDA)[0]
@@ -1474,7 +1562,7 @@ class Engine(Chosen):
         home = homes[0] if len(homes) == 1 and function.name not in self.outlived else None
         self.frame = Frame(name, function, function.arrays, self.slicer.slice(function), len(self.frames), home)
         self.frame.caller, self.frame.given, self.frame.loops = caller, given, self.loops
-        self.frame.entered, self.frame.classes = (this, *args), classes
+        self.frame.entered, self.frame.classes, self.frame.instance = (this, *args), classes, instance
         self.frames.append(self.frame)
         outlives = home is None and self._needs_its_closure(function)
         if outlives:

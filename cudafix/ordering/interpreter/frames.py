@@ -239,6 +239,7 @@ class Frame:
     """One inlined call of a function."""
 
     __slots__ = (
+        "answers",
         "arrays",
         "breaks",
         "caller",
@@ -250,6 +251,7 @@ class Frame:
         "given",
         "home",
         "inside",
+        "instance",
         "labels",
         "loops",
         "meanings",
@@ -279,6 +281,7 @@ class Frame:
         self.referred: Values = mem.NOTHING  # what a returned reference refers to
         self.labels: dict[str, State | None] = {}
         self.classes = NO_CLASSES  # for which the parameters of the template stand that it is
+        self.instance = NO_CLASSES  # and the arguments that these certainly have
         self.breaks: list[State | None] = []
         self.continues: list[State | None] = []
         self.depth = depth
@@ -288,6 +291,7 @@ class Frame:
         self.given: Sequence[ir.Expr] = ()  # the arguments, as the caller says them
         self.entered: Sequence[Values] = ()  # what the object and the arguments were when the call began
         self.loops = 0  # around the call
+        self.answers: dict[str, bool] = {}  # to what is asked on the path that runs
 
     @property
     def is_lambda(self) -> bool:

@@ -16,6 +16,7 @@ from cudafix.ir.link import SOURCES, Program, last
 from cudafix.models import Tables
 from cudafix.ordering.facts import paths
 from cudafix.ordering.facts.classes import Classes
+from cudafix.ordering.facts.given_classes import argument_named
 from cudafix.ordering.facts.moving import BEHIND, Moving, Node
 from cudafix.ordering.facts.pageable import (
     NAMES,
@@ -166,6 +167,9 @@ class Machine:
         self.growing = 0  # where a vector moves its elements
         self.works_elsewhere = False  # a host thread was started that may work on the device
         self.steps = 0
+        self.keeps_apart = True  # paths that an answer decides twice
+        self.in_parts = 0  # how many such answers are given around here
+        self.has_parted = False
         self.nesting = 0  # how many blocks are around here
         self.several: dict[str, StreamKind] = {}  # streams of one name that are alive together, and their kind
         self.overlaid = program.kept("overlaid", lambda: _overlaid(program))
@@ -261,6 +265,17 @@ class Machine:
             if isinstance(value, mem.Number):
                 return value.text if value.text.isdigit() or "|" in value.text else f"c|{value.text}"
         return paths.ANY
+
+    def _instance(self, arguments: str) -> mem.Value:
+        """Which instantiation of a template has these arguments in the function that runs, as a text: two that differ
+        are two (C++17, 17.5 [temp.type] 1).
+        """
+        frame = self.frame
+        while frame.is_lambda and frame.home is not None:
+            frame = frame.home
+        written = ir.template_arguments(arguments) if not frame.is_lambda else []
+        known = [argument_named(self.program, one, frame.function, frame.instance) for one in written]
+        return mem.Number(f'"{", ".join(known)}"') if known and all(known) else mem.OTHER
 
     def _known(self, state: State) -> _Known:
         """What was found of expressions since anything has changed that this depends on."""
@@ -464,6 +479,8 @@ class Machine:
 
     def _held_by(self, state: State, expr: ir.Expr) -> Values:
         match expr:
+            case ir.Var(name) if name.startswith(ir.INSTANCE):
+                return frozenset({self._instance(name.removeprefix(ir.INSTANCE))})
             case ir.Var(name):
                 root, is_array, variable = self.meaning(name)
                 if variable is not None and variable.space != "host":  # a symbol, or what it holds

@@ -927,6 +927,15 @@ class Environment:
             if inner[-1:] == (_SIZE,)
         )
 
+    def loses_elements(self, cells: Iterable[Cell]) -> None:
+        """The containers in these places may have lost elements."""
+        self.write_each(
+            ((root, (*path, *inner)), held | {OTHER})
+            for root, path in list(dict.fromkeys(cells))
+            for inner, held in self.under((root, path))
+            if inner and inner[0][0] == "at"
+        )
+
     def under(self, cell: Cell) -> list[tuple[Path, Values]]:
         """The cells inside `cell`, itself included, as paths relative to it."""
         root, path = cell

@@ -138,7 +138,7 @@ class Branches(Variables):
                     operator.type,
                     (one, two),
                     (),
-                    Test("other", None, self.condition_text(node)),
+                    Test("other", None, self.condition_text(node), self._asked(inner)),
                     self.condition_text(node),
                 )
         return self._leaf(node)
@@ -161,11 +161,11 @@ class Branches(Variables):
         twice = other if plan.operator == "&&" else then
         if not plan.tells():
             self._run_plan(plan, node)
-            self._emit_if(Test("other", None, plan.text), then, other, node)
+            self._emit_if(plan.test, then, other, node)
             return
         if size_of(twice) > (60 if right.calls() else 8):
             self._run_plan(plan, node)
-            self._emit_if(Test("other", None, plan.text), then, other, node)
+            self._emit_if(plan.test, then, other, node)
             return
         inner = self.collect(lambda: self.compose(right, then, other, node))
         if plan.operator == "&&":

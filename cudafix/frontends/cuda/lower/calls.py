@@ -23,7 +23,7 @@ from cudafix.frontends.cuda.lower.library_calls import (
     one_of,
     or_one,
 )
-from cudafix.frontends.cuda.lower.syntax import cast_argument, cast_type, first_named
+from cudafix.frontends.cuda.lower.syntax import cast_argument, cast_type, first_named, is_cast, written_type
 from cudafix.frontends.cuda.lower.terms import PLACES, opaque
 from cudafix.frontends.cuda.preprocess.macros import Macro, variadic_name
 from cudafix.frontends.cuda.preprocess.macros import words as words_in
@@ -48,6 +48,7 @@ from cudafix.frontends.cuda.sema.type_texts import (
     tidy,
 )
 from cudafix.ir import Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
+from cudafix.ir.names import HANDLE_KINDS
 from cudafix.ir.types import Type
 from cudafix.models.constants import computes_a_number
 from cudafix.models.number_types import is_number
@@ -229,7 +230,32 @@ class Calls(Initializers):
     def arguments(self, node: Node | None) -> tuple[tuple[Expr, ...], tuple[Span, ...]]:
         listed = list(self._listed(node))
         values = [self.value(at) if bound is None else self.in_argument(bound, self.value) for at, bound in listed]
+        if node is not None and any(is_cast(self.raw, at) for at, _ in listed) and self._is_overloaded(node):
+            values = [self._retyped(at, value) for (at, _), value in zip(listed, values, strict=True)]
         return tuple(values), tuple(self.span(at) for at, _ in listed)
+
+    def _is_overloaded(self, arguments: Node) -> bool:
+        """Whether a call may mean one of several functions of the program."""
+        around = arguments.parent
+        named = around.child_by_field_name("function") if around is not None else None
+        if named is None:
+            return True  # a constructor
+        return len(self.file.index.taken(plain_name(self.raw(named)).rpartition("::")[2].rpartition(".")[2])) != 1
+
+    def _retyped(self, node: Node, value: Expr) -> Expr:
+        """What is given for a parameter, of the type of a cast where that chooses the function: a stream or an event as
+        something else, or something else as one.
+        """
+        if not is_cast(self.raw, node) or not isinstance(value, PLACES):
+            return value
+        meant = written_type(self.raw, node)
+        types = map(Type.of, (self.type_of(value), meant))
+        own, other = (HANDLE_KINDS.get(of.core) if of.is_direct else None for of in types)
+        if own == other:
+            return value
+        made = self.temporary(meant)
+        self.emit(ir.Assign(made, value, self.span(node)))
+        return made
 
     def _listed(self, node: Node | None) -> Iterator[tuple[Node, Bound | None]]:
         """The arguments of a call as written; for `__VA_ARGS__`, one for each that it stands for, with that."""
@@ -260,7 +286,8 @@ class Calls(Initializers):
         bindings: Mapping[str, Bound] = {}
         if called is not None and (given := node.child_by_field_name("arguments")) is not None:
             bindings = self.bind(macro, [child for child in given.named_children if child.type != "comment"]) or {}
-        return tuple(Bound(one, parsed[1], bindings, 0, (), self.place, self.effects, self.branches) for one in found)
+        around = self.place, self.effects, self.branches, False, (*self.expanding, macro.name)
+        return tuple(Bound(one, parsed[1], bindings, 0, (), *around) for one in found)
 
     def _pack(self, node: Node) -> tuple[Bound, ...]:
         """What `__VA_ARGS__` stands for."""
@@ -305,7 +332,7 @@ class Calls(Initializers):
         if kind == "identifier" and self._is_no_callee(self.raw(function)):
             return self.unread(ir.NOT_PARSED, node)
         if kind == "identifier":
-            return self._named(node, function, arguments, self.raw(function), target, used)
+            return self._named(node, function, arguments, self.raw(function), target, used, bracketed=bracketed)
         if kind in ("qualified_identifier", "template_function"):
             return self._named(node, function, arguments, plain_name(self.raw(function)), target, used)
         if kind == "field_expression":
@@ -407,9 +434,11 @@ class Calls(Initializers):
 
     def _named(
         self, node: Node, function: Node, arguments: Node | None, name: str, target: Expr | None, used: bool,
-        fixed: str | None = None,
+        fixed: str | None = None, bracketed: bool = False,
     ) -> Expr:  # fmt: skip
         macro = self.macro(name, node)
+        if bracketed and macro is not None and macro.params is not None:
+            macro = None  # a macro with parameters is used where its parenthesis follows (C++17, 19.3 [cpp.replace] 10)
         if "::" in name and macro is None:
             name = self.file.index.in_a_library(self._by_macro(name))
         elif macro is None and sites.is_api(name):
@@ -434,7 +463,10 @@ class Calls(Initializers):
                 reason = f"the name is made by the macro `{macro.name}`"
                 if macro.either:
                     return self._one_of_names(macro, reason, node, function, arguments, used)
-                name, fixed = names[0], reason
+                name, fixed = self.last_name(macro, node), reason
+                inner = self.macro(name, node)
+                if inner is not None and inner.params is not None and name not in self.expanding and not bracketed:
+                    return self._named(node, function, arguments, name, target, used, fixed)  # with what follows here
             elif self.hiding(name, node) is not None and self._names_another(name):
                 return self._unread(macro, node, self.arguments(arguments)[0])
         elif fixed is None:
@@ -650,6 +682,7 @@ class Calls(Initializers):
         values = self._as_given(node, callee, listed, values)
         span = self.span(node)
         name_span, template_args, class_args = self._name_of(name_node)
+        class_args = class_args or self._arguments_of_alias(name_node, callee)
         scope = ""
         if ir.is_any_of(callee) and name_node.type == "qualified_identifier":
             around = name_node.child_by_field_name("scope")
@@ -733,6 +766,18 @@ class Calls(Initializers):
                 span = self.span(name if name is not None else node)
                 return span, tidy(written, self.source.text)[1:-1].strip(), of_class
         return self.span(node), "", of_class
+
+    def _arguments_of_alias(self, node: Node, callee: str) -> str:
+        """The template arguments of the class that another name in front of a callee stands for, `?` if they are not
+        known: that class may be another instantiation of a template than its own name means there.
+        """
+        scope = node.child_by_field_name("scope") if node.type == "qualified_identifier" else None
+        written = plain_name(self.raw(scope)) if scope is not None else ""
+        if written.rpartition("::")[2] == callee.rpartition("::")[0].rpartition("::")[2]:
+            return ""
+        meanings = self.file.index.meanings(written) if written else ()
+        given = ir.template_arguments(meanings[0]) if len(meanings) == 1 else []
+        return ", ".join(given) or "?" * bool(written)
 
     def _result(
         self, callee: str, receiver: Expr | None, target: Expr | None, used: bool, kind: str, made: Class | None
@@ -872,6 +917,8 @@ class Calls(Initializers):
         if cls is None and name in _MAKES_ELEMENTS and library.parts:
             behind = name in ("emplace", "insert", "emplace_hint") and library.sequence
             self._makes_elements(node, receiver, kind, values[1:] if behind else values)
+        if name == "resize":
+            self.may_shrink(node, receiver, values)
         result = self.emit_call(node, name_node, name, values, spans, receiver, target, used)
         if name == "resize":
             self.takes_size(node, receiver, values)
@@ -1164,7 +1211,8 @@ class Calls(Initializers):
 
     def _bound(self, macro: Macro, node: Node) -> Bound:
         reports = _COMPARES.search(macro.body) is not None and sites.only_looks(macro.body)
-        return Bound(node, self.source, self.bindings, 0, (), self.place, self.effects, self.branches, reports)
+        around = self.place, self.effects, self.branches, reports, self.expanding
+        return Bound(node, self.source, self.bindings, 0, (), *around)
 
     def _pasted(
         self,

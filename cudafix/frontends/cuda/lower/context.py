@@ -12,7 +12,7 @@ from operator import itemgetter
 from tree_sitter import Language, Node, Parser
 from tree_sitter_cuda import language
 
-from cudafix import ir
+from cudafix import ir, models
 from cudafix.frontends.cuda.parse.mask_rules import semicolon, starts_statement
 from cudafix.frontends.cuda.preprocess.configurations import Redefined
 from cudafix.frontends.cuda.preprocess.macros import Macro, closing, variadic_name
@@ -49,6 +49,7 @@ class Bound:
     effects: int = 0  # with the calls before it
     branches: int = 0  # and the branches and loops around it
     reports: bool = False  # the macro only looks at a status, and its branches are for failures
+    expanding: tuple[str, ...] = ()  # the macros around the use: those of the body are none there ([cpp.subst] 1)
 
 
 _DEFINES = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+\w+\(([^)]*)\)((?:[^\\\n]|\\.)*)", re.MULTILINE | re.DOTALL)
@@ -122,6 +123,8 @@ class File:
         """
         if DEBUG_ONLY.fullmatch(name) is None or self.asserts_hold or self._is_declared(name):
             return False
+        if (api := models.built_in().any_form(name)) is not None and not api.any:
+            return False  # a function of a library: `glDebugMessageCallback`
         return name.encode() not in self._working
 
     def is_own(self, name: str) -> bool:
@@ -130,6 +133,11 @@ class File:
 
     def _is_declared(self, name: str) -> bool:
         return self.index.is_declared_function(name) or name in self.hosts or name in self.every_macro
+
+    @cached_property
+    def hides_volatile(self) -> bool:
+        """Whether a macro may be what makes a variable `volatile`, or its type."""
+        return any(b"volatile" in macro.body for macro in self.every_macro.values() if macro.params is None)
 
     @cached_property
     def asserts_hold(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 from tree_sitter import Node
@@ -34,6 +34,7 @@ from cudafix.frontends.cuda.lower.terms import (
     single_values,
     started,
 )
+from cudafix.frontends.cuda.lower.unchanged import asked, unchanged
 from cudafix.frontends.cuda.preprocess.expansion import stands_for_another
 from cudafix.frontends.cuda.preprocess.macros import Macro
 from cudafix.frontends.cuda.sema import sites
@@ -154,6 +155,10 @@ class Expressions:
         self.temporaries = 0
         self.depth = 0
         self.addressed = frozenset[str]()
+        self.own: tuple[tuple[ir.Param, ...], Node, bytes] | None = None  # the function, where it is written
+        self.instances: dict[str, Expr] = {}  # the variables of which each instantiation has one, and which one is here
+        self.of_template: Expr | None = None  # the instantiation of the template that the function is of, if it is
+        self.of_class: Expr = Opaque(())  # and that of its class
         self.place: sites.Place | None = None
         self.blocked: str | None = None
         self.fixed: str | None = None
@@ -172,6 +177,7 @@ class Expressions:
         self.listed: dict[int, tuple[Expr, ...]] = {}  # the values of `{a, b}`, by node
         self.ending: list[tuple[Var, Class, Node]] = []  # the temporary objects of the current statement
         self.given_away: list[Expr] = []  # the smart pointers that it moves from, until it is seen who takes them over
+        self.moved_from: list[Expr] = []  # containers that somebody gets in the statement, to take their elements
         self.storage: set[str] = set()  # arrays and containers of a file that pins memory
         self.views: set[str] = set()  # the variables that got what a method of an object that is not seen returns
         self.owning: set[str] = set()  # the smart pointers that read as pointers to local objects
@@ -442,6 +448,8 @@ class Expressions:
             resolved = scope.names.get(name)
             if resolved is not None:
                 var = Var(resolved)
+                if resolved in self.instances:
+                    return Index(var, self.instances[resolved])
                 return Deref(var) if resolved in self.references else var
         return None
 
@@ -451,6 +459,14 @@ class Expressions:
         if macro is None or macro.kind != "opaque" or name not in self.file.redefined:
             return macro
         return self.file.macro_at(name, self.used_at if self.source.stop is not None else node.start_byte)
+
+    def last_name(self, macro: Macro, node: Node) -> str:
+        """The name that a macro puts in its place, and macros of such names in theirs (C++17, 19.3.4 [cpp.rescan])."""
+        name, seen = macro.body.decode("utf-8", "replace").strip(), {macro.name}
+        while name not in seen and (inner := self.macro(name, node)) is not None and inner.name_instead:
+            seen.add(name)
+            name = inner.name_instead
+        return name
 
     def hiding(self, name: str, node: Node) -> Macro | None:
         """The macro that a name is here, whatever else is called so (C++17, 5.2 [lex.phases] 4)."""
@@ -476,7 +492,7 @@ class Expressions:
                     other = self._global(name) if own.templated and cls is not own else None
                     return place if other is None else ir.Choice((place, other))
                 if name in cls.statics:
-                    return self._static_member(cls, name)
+                    return self._static_member(cls, name, self._own_instance(cls))
         variable = self._global(name)
         if variable is not None:
             return variable
@@ -497,15 +513,42 @@ class Expressions:
         return Var(f"::{name}")
 
     def static_named(self, kind: str, name: str) -> Expr | None:
-        """The static data member of this name that a class has, or a base of it."""
-        classes = (cls for cls in self.file.index.lineage(kind) if name in cls.statics)
-        return next((self._static_member(cls, name) for cls in classes), None)
+        """The static data member of this name that a class has, as it is written, or a base of it."""
+        index = self.file.index
+        cls = next((cls for cls in index.lineage(kind) if name in cls.statics), None)
+        if cls is None:
+            return None
+        own, _, given = kind.removeprefix("const ").partition("<")
+        if own.strip().rpartition("::")[2] != cls.name.rpartition("::")[2]:
+            return self._static_member(cls, name, Opaque(()))  # of a base, or by another name
+        if not given:
+            return self._static_member(cls, name, self._own_instance(cls))
+        complete = given.endswith(">") and len(ir.template_arguments(kind)) == cls.parameters
+        return self._static_member(cls, name, Var(f"{ir.INSTANCE}<{given}") if complete else Opaque(()))
 
-    def _static_member(self, cls: Class, name: str) -> Expr:
-        """Of a template it is one of several."""
-        var = Var(f"{cls.name}::{name}")
-        self.types.setdefault(var.name, cls.statics[name])
-        return opaque(var) if cls.templated and not is_number(cls.statics[name]) else var
+    def _own_instance(self, cls: Class) -> Expr:
+        """Which instantiation of a class template its own name means here (C++17, 17.6.1 [temp.local] 1)."""
+        return self.of_class if self.cls == cls.name else Opaque(())
+
+    def _class_written(self, node: Node) -> str:
+        """The class in front of the name of a member, with its template arguments."""
+        scope: Node | None = None
+        names: list[str] = []
+        while node.type == "qualified_identifier" and (inner := node.child_by_field_name("name")) is not None:
+            scope, node = node.child_by_field_name("scope"), inner
+            names.append(self.raw(scope) if scope is not None else "")
+        outer = [plain_name(one) for one in names[:-1]]
+        return "::".join([*filter(None, outer), *names[-1:]])
+
+    def _static_member(self, cls: Class, name: str, instance: Expr) -> Expr:
+        """Of a template each instantiation has one (C++17, 17.7 [temp.spec] 5)."""
+        var, kind = Var(f"{cls.name}::{name}"), cls.statics[name]
+        if not cls.templated or name in cls.fixed:
+            self.types.setdefault(var.name, kind)
+            return var
+        self.types.setdefault(var.name, f"{kind}[]")
+        place = Index(var, instance)
+        return opaque(place) if kind.endswith("]") else place
 
     def brought(self, name: str) -> Expr | None:
         """The variable at namespace scope that a declaration in a block around makes visible."""
@@ -603,7 +646,7 @@ class Expressions:
     def _object_macro(self, macro: Macro, node: Node) -> Expr:
         """`#define N 1024` is a constant; `#define BUF ctx->buf` is what it stands for."""
         if macro.kind == "rename":
-            return FuncRef(macro.body.decode("utf-8", "replace").strip())
+            return FuncRef(self.last_name(macro, node))
         if macro.either:
             return self.any_of(macro, node, lambda one: self._object_macro(one, node))
         if macro.kind == "opaque":
@@ -681,6 +724,18 @@ class Expressions:
         if isinstance(place, PLACES) and not (is_number(kind) or is_pointer(kind)):
             if kind not in ir.HANDLES:
                 self.emit(ir.Assign(Field(place, ir.SIZE), NOTHING, self.span(node)))
+            self.moved_from += self._rows_of(place)
+
+    def _rows_of(self, place: Expr, within: int = 3) -> Iterator[Expr]:
+        """The containers in an object: its members are moved one by one (C++17, 15.8.1 [class.copy.ctor] 14)."""
+        kind = self.type_of(place)
+        cls = self.file.index.class_of(kind) if within and not is_pointer(kind) else None
+        if self.size_of(place) is not None:
+            yield place
+        elif cls is not None:
+            for inner in (cls, *filter(None, map(self.file.index.class_of, cls.bases))):
+                for name in inner.fields:
+                    yield from self._rows_of(Field(place, name), within - 1)
 
     def takes_size(self, node: Node, place: Expr, values: tuple[Expr, ...]) -> None:
         """A container is made of the arguments of a constructor, or `resize`: of a number of elements, if the first one
@@ -692,6 +747,11 @@ class Expressions:
         count = values[0] if values else Const("0")
         number = isinstance(count, Const) or (isinstance(count, Var) and is_number(self.type_of(count)))
         self.emit(ir.Assign(size, count if number else NOTHING, self.span(node)))
+
+    def may_shrink(self, node: Node, place: Expr, values: tuple[Expr, ...]) -> None:
+        """`resize`: the elements beyond the new size are gone (C++17, 26.3.11.3 [vector.capacity] 13)."""
+        if values and self.size_of(place) is not None:
+            self.emit(ir.Assign(Field(place, ir.SHRUNK), values[0], self.span(node)))
 
     def element_of_map(self, kind: str) -> str:
         """The type of the elements of a map; empty for any other type."""
@@ -757,12 +817,13 @@ class Expressions:
     def in_argument(self, bound: Bound, run: Callable[[Node], Expr]) -> Expr:
         """Evaluate a macro argument where the macro was used."""
         kept = self.source, self.bindings, self.fixed, self.place, self.blocked, self.continuation, self.macro_body
+        expanding = self.expanding
         bound.uses += 1
         if bound.uses > 1 and bound.reports and self.branches > bound.branches:
             return Opaque(())  # evaluated again only to say what failed
         self.source, self.bindings, self.place = bound.source, bound.bindings, bound.place
         self.continuation = bound.place is not None and bound.place.continuation
-        self.macro_body = None
+        self.macro_body, self.expanding = None, bound.expanding
         if bound.uses > 1:
             self.fixed = self.fixed or "in an argument that a macro uses more than once"
         elif self.branches > bound.branches:
@@ -775,6 +836,7 @@ class Expressions:
             return run(bound.node)
         finally:
             self.source, self.bindings, self.fixed, self.place, self.blocked, self.continuation, self.macro_body = kept
+            self.expanding = expanding
 
     def _argument(self, bound: Bound, target: Expr | None, used: bool) -> Expr:
         """The value of a macro argument. Of a pack, `f(), g()`, all are evaluated and the last is the value."""
@@ -796,14 +858,18 @@ class Expressions:
         return found
 
     def may_stand_for_any(self, name: str, node: Node) -> bool:
-        """Whether a name means nothing that is declared here, and may be any macro."""
+        """Whether a name means nothing that is declared here, and may be any macro. Where it is declared around here, a
+        macro that was defined before would stand in its declaration too.
+        """
         if self.file.index.is_perhaps_unseen(name):
-            return not self.file.index.is_constant_around(name)
-        found = self.resolve(name, node)
-        undeclared = found == Var(f"::{name}") and not self._named_globals(name)
-        return (undeclared or isinstance(found, Const)) and self._may_be_any_macro(name, node)
+            may_be = not self.file.index.is_constant_around(name)
+        else:
+            found = self.resolve(name, node)
+            undeclared = found == Var(f"::{name}") and not self._named_globals(name)
+            may_be = (undeclared or isinstance(found, Const)) and self._may_be_any_macro(name)
+        return may_be and (name in self.file.every_macro or not is_constant_around(self.raw, node, name))
 
-    def _may_be_any_macro(self, name: str, node: Node) -> bool:
+    def _may_be_any_macro(self, name: str) -> bool:
         """Whether a name that nothing in the program declares may be a macro of a header that is not here, which stands
         for any expression, but for constants of known libraries and of the build. Names in capitals may always be, as
         others may define them.
@@ -815,7 +881,7 @@ class Expressions:
             return False
         if index.is_enumerator(name) or index.is_constant_around(name):
             return False
-        return not (is_library_constant(name) or _is_api_constant(name) or is_constant_around(self.raw, node, name))
+        return not (is_library_constant(name) or _is_api_constant(name))
 
     def _literal(self, node: Node, target: Expr | None, used: bool) -> Expr:
         suffix = node.named_children[-1] if node.type == "user_defined_literal" else None
@@ -843,7 +909,7 @@ class Expressions:
         scope, _, last = name.rpartition("::")
         cls = self.file.index.class_of(scope) if scope else None
         if cls is not None:
-            if (static := self.static_named(cls.name, last)) is not None:
+            if (static := self.static_named(self._class_written(node), last)) is not None:
                 return static
             if self.cls is not None and last in cls.fields:
                 return self.member(Deref(Var("this")), last)
@@ -1395,7 +1461,37 @@ class Expressions:
             else:
                 break
         test = self._plain_test(node, text, negated)
+        if test.kind == "other":
+            test = test._replace(asked=self._asked(node))
         return flipped(test, text) if flips else test
+
+    def _asked(self, node: Node) -> tuple[str, bool] | None:
+        """What a condition asks of variables that keep their values while the function runs."""
+        if self.bindings or self.source.stop is not None or ir.LAMBDA in self.name:
+            return None
+        names: dict[str, str] = {}
+        for word in set(WORD.findall(self.raw(node))):
+            place = self.local(word)
+            if isinstance(place, Var) and word in self.unchanged:
+                names[word] = place.name
+            elif place is None and (number := self.number_of(word, node)) is not None:
+                names[word] = number
+            elif place is None and self._is_only_enumerator(word, node):
+                names[word] = word
+        return asked(node, self.source.text, names) if any(word in self.unchanged for word in names) else None
+
+    def _is_only_enumerator(self, name: str, node: Node) -> bool:
+        index = self.file.index
+        known = index.is_enumerator(name) and not index.are_several(name) and self.hiding(name, node) is None
+        return known and self._global(name) is None and not any(name in c.fields for c in index.lineage(self.cls))
+
+    @cached_property
+    def unchanged(self) -> frozenset[str]:
+        """The variables that keep the value that they begin with."""
+        if self.own is None:
+            return frozenset()
+        params, body, text = self.own
+        return unchanged(self.file, params, body, text)
 
     def condition_text(self, node: Node) -> str:
         """The normalized text, marked so that it differs where a call is in it or its variables changed in between."""

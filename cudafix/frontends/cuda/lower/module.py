@@ -20,7 +20,7 @@ What a reader of the IR should know beyond `cudafix.ir`:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import filterfalse
 
 from tree_sitter import Node
@@ -34,6 +34,7 @@ from cudafix.frontends.cuda.lower.rows import access, find_rows, referred_to, ro
 from cudafix.frontends.cuda.lower.statements import Statements, lower_defaults, lower_function
 from cudafix.frontends.cuda.parse.source import Parsed
 from cudafix.frontends.cuda.preprocess.directives import scan
+from cudafix.frontends.cuda.preprocess.macros import Macro
 from cudafix.frontends.cuda.sema import owners, sites
 from cudafix.frontends.cuda.sema.comparisons import calls_functions
 from cudafix.frontends.cuda.sema.declarations import Class, Declarations, Definition
@@ -43,7 +44,7 @@ from cudafix.frontends.cuda.sema.kernels import summarize
 from cudafix.frontends.cuda.sema.retyping import taken_for_others
 from cudafix.frontends.cuda.sema.second_names import named_by_macros, of_c_linkage, second_names
 from cudafix.frontends.cuda.sema.type_texts import element_type
-from cudafix.frontends.cuda.sema.written_types import names_of_numbers
+from cudafix.frontends.cuda.sema.written_types import names_of_either, names_of_numbers
 from cudafix.ir.names import WORD_IN_BYTES
 from cudafix.models.api import Defined, Prototype
 from cudafix.models.measuring import NAMES, named_in
@@ -65,13 +66,17 @@ def declarations(parsed: Parsed, visible: Declarations | None = None) -> Declara
     types = dict(spelled)
     types |= {n: m.body.decode("utf-8", "replace") for n, m in parsed.macros.items() if m.body.rstrip().endswith(b"&")}
     changes = {name: [(0, macro)] for name, macro in parsed.macros.items()} | parsed.redefined
-    names = {
-        name: [(at, macro.names_instead if macro is not None else ("",)) for at, macro in listed]
+    renaming = {
+        name: listed
         for name, listed in changes.items()
         if any(macro is not None and macro.names_instead != ("",) for _, macro in listed)
     }
+    names = {name: list(_names_instead(name, renaming)) for name in renaming}
     acting = _acting(parsed)
-    found = index(parsed.tree.root_node, parsed.text, parsed.path, qualifiers, visible, numbers, types, names, acting)
+    either = names_of_either(parsed.original, numbers)
+    found = index(
+        parsed.tree.root_node, parsed.text, parsed.path, qualifiers, visible, numbers, types, names, acting, either
+    )
     found.spelled.update(spelled)
     for name, body in named.items():
         if found.class_of(body.decode()) is not None:
@@ -92,6 +97,31 @@ def _acting(parsed: Parsed) -> frozenset[str]:
     while more := {name for name, words in bodies.items() if name not in acting and not words.isdisjoint(acting)}:
         acting |= more
     return frozenset(acting)
+
+
+def _names_instead(
+    name: str, renaming: Mapping[str, Sequence[tuple[int, Macro | None]]]
+) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """The names that macros put in the place of one, from which place on: the last ones, where macros have these names
+    too (C++17, 19.3.4 [cpp.rescan]).
+    """
+
+    def of(one: str, at: int) -> tuple[str, ...]:
+        before = [macro for place, macro in renaming.get(one, ()) if place <= at]
+        return before[-1].names_instead if before and before[-1] is not None else ("",)
+
+    chain, queue = {name}, [name]
+    while queue:
+        meant = {one for _, macro in renaming.get(queue.pop(), ()) if macro is not None for one in macro.names_instead}
+        queue += meant & renaming.keys() - chain
+        chain |= meant
+    for at in sorted({at for one in chain for at, _ in renaming.get(one, ())}):
+        listed = of(name, at)
+        seen = {name}
+        while len(listed) == 1 and listed[0] not in seen and (further := of(listed[0], at)) != ("",):
+            seen.add(listed[0])
+            listed = further
+        yield at, listed
 
 
 @room()
@@ -150,7 +180,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         )
         | named_by_macros(variables, parsed.path, parsed.macros_in)
         | file.parameters_of_templates,
-        of_c=of_c_linkage(variables, parsed.path, root) if b'"C"' in parsed.original else frozenset(),
+        of_c=_of_c(found, (*variables, *functions), parsed),
         friends=frozenset(found.friends),
         retyped=taken_for_others(parsed, found),
         unseen_arguments=found.unseen_arguments(_with_macros(parsed)),
@@ -160,6 +190,15 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         owned=(found.owned(text, file.let_go) if found.owners or b"unique_ptr" in text else {})
         | {f"{name}{ir.ENDED}": False for name in let_go | file.rows_let_go},
     )
+
+
+def _of_c(found: Declarations, declared: Iterable[ir.GlobalVar | ir.Function], parsed: Parsed) -> frozenset[str]:
+    """The last name components of what has C linkage, functions by their first declaration ([dcl.link] 5)."""
+    outside = (found.outside, found.visible.outside if found.visible is not None else {})
+    before = {name for listed in outside for name, ones in listed.items() if any(one.of_c for one in ones)}
+    is_c = b'"C"' in parsed.original or parsed.path.endswith(".c")
+    own = of_c_linkage(declared, parsed.path, parsed.tree.root_node) if is_c else frozenset()
+    return own | before
 
 
 def _begin(parsed: Parsed, found: Declarations, hosts: Sequence[Definition]) -> File:

@@ -844,10 +844,15 @@ class Objects(Expressions):
             self.row_let_go(node, "vectors of objects that are copied or moved", element, values)
 
     def end_moves(self, node: Node) -> None:
-        """What a statement has moved from, and nobody was seen to take over."""
+        """What a statement has moved from: objects that nobody was seen to take over, and containers, of which nothing
+        says which elements they have left (C++17, 20.5.5.15 [lib.types.movedfrom]).
+        """
         for place in self.given_away:
             self.hands_on(node, place)
         self.given_away.clear()
+        for place in self.moved_from:
+            self.emit(ir.Assign(ir.Index(place, ir.Opaque(())), ir.Opaque(()), self.span(node)))
+        self.moved_from.clear()
 
     def copies(self, cls: Class) -> bool:
         """Whether a class declares what happens when it is copied or moved."""

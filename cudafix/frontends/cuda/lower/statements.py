@@ -27,7 +27,7 @@ from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT, default_value, e
 from cudafix.frontends.cuda.sema.heads import hidden_qualifiers
 from cudafix.frontends.cuda.sema.names import NULLS, STANDARD_STREAMS
 from cudafix.frontends.cuda.sema.references import OPEN
-from cudafix.frontends.cuda.sema.template_parameters import names, templates_of
+from cudafix.frontends.cuda.sema.template_parameters import instance, is_generic, names, templates_of
 from cudafix.frontends.cuda.sema.type_texts import (
     IN_A_ROW,
     element_type,
@@ -449,6 +449,8 @@ class Statements(Loops):
         inner.begins = self.begins
         inner.types, inner.used = dict(self.types), dict(self.used)
         inner.references, inner.lambdas = set(self.references), self.lambdas
+        inner.instances, inner.of_class = self.instances, self.of_class
+        inner.of_template = Opaque(()) if is_generic(node, self.source.text) else self.of_template
         inner.addressed, inner.bindings, inner.expanding = self.addressed, self.bindings, self.expanding
         copies = self._give_copies(inner, captures, at)
         inner.depth, inner.end = self.depth, self.end
@@ -692,6 +694,8 @@ class Statements(Loops):
         initializers: Node | None = None,
     ) -> ir.Function:
         self.around = body, self.source, self.bindings
+        params = tuple(params)
+        self.own = tuple(param for param, _ in params), body, self.source.text
         # an object without a name ends as well
         listed = tuple((p if p.name else p._replace(name=f"%parameter {n}"), at) for n, (p, at) in enumerate(params))
         for param, at in listed:
@@ -1075,13 +1079,15 @@ def lower_function(file: File, definition: Definition, source: Source) -> ir.Fun
     lowering.gives = definition.returns if not definition.by_reference else ""
     lowering.gives_one = len(set(_RETURNED.findall(text))) < 2
     lowering.lends = definition.by_reference and re.search(rb"\bconst\b", head) is None
+    own, around = templates_of(node, source.text)
+    lowering.of_template = instance(node, source.text, (*names(around), *names(own)))
+    lowering.of_class = instance(node, source.text, names(around), len(own)) or Opaque(())
     initializers = next((child for child in node.children if child.type == "field_initializer_list"), None)
     params = file.index.with_defaults(definition)
     made = lowering.function(params, definition.body, node, definition.internal, definition.returns, initializers)
     made.bases = _bases(file, definition.cls)
     made.by_reference = definition.by_reference
     made.also = definition.also
-    own, around = templates_of(node, source.text)
     made.templates, made.defaults = names(own), tuple(default for _, default in own)
     made.class_templates = names(around)
     return made

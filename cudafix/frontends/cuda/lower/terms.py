@@ -75,7 +75,8 @@ _FLIPPED = {"nonnull": "null", "null": "nonnull", "ok": "failed", "failed": "ok"
 
 
 def flipped(test: ir.Test, text: str) -> ir.Test:
-    return ir.Test(_FLIPPED[test.kind], test.place, text)
+    asked = (test.asked[0], not test.asked[1]) if test.asked is not None else None
+    return ir.Test(_FLIPPED[test.kind], test.place, text, asked)
 
 
 class Plain:

@@ -400,36 +400,60 @@ class Variables(Blocks):
         """A function-local static: made once, lives as long as the program (what its destructor does to the device is
         behind the end of `main`, where the runtime is shut down).
         """
-        name = f"{self.name}::{one.name}"
         if one.may_refer and (value is not None or given):
-            place = given[0] if given else self.lvalue(value) if value is not None else opaque()
-            self._reference(one, node, place, one.type)
+            bound_to = given[0] if given else self.lvalue(value) if value is not None else opaque()
+            self._reference(one, node, bound_to, one.type)
             if isinstance(bound := self.local(one.name), Deref):  # or to what it was bound to before
-                self.emit(ir.Assign(bound.base, ir.Choice((bound.base, opaque(place))), self.span(node)))
+                self.emit(ir.Assign(bound.base, ir.Choice((bound.base, opaque(bound_to))), self.span(node)))
             return
+        name = self._name_of_static(one, node)
         self.scopes[-1].names[one.name] = name
-        self.types[name] = one.type
-        self.file.statics.append(ir.GlobalVar(name, one.type, "host", one.array, self.span(node), True))
-        var = Var(name)
+        instance, var = self._instance_of_static(one, node, value), Var(name)
+        place: Expr = var if instance is None else Index(var, instance)
+        if instance is not None:
+            self.instances[name] = instance
+        kind = one.type if instance is None else f"{one.type}[]"
+        self.types[name] = kind
+        array = one.array or instance is not None
+        self.file.statics.append(ir.GlobalVar(name, kind, "host", array, self.span(node), True))
         element = element_type(one.type).rstrip()
         cls = self.file.index.class_of(element) if not is_pointer(element) else None
 
         def make() -> None:
             expression = value is not None and value.type not in ("argument_list", "initializer_list")
             if value is not None and expression and cls is None and not one.array:
-                result = self.value(value, var)
-                if result is not var and not isinstance(result, Const) and not is_number(one.type):
-                    self.store(var, result, node)
+                result = self.value(value, place)
+                if result is not place and not isinstance(result, Const) and not is_number(one.type):
+                    self.store(place, result, node)
             elif given:
-                self.initialize(node, var, one.type, given)
+                self.initialize(node, place, one.type, given)
             else:
-                self.initialize_with(node, var, one.type, value, self._extent(one))
+                self.initialize_with(node, place, one.type, value, self._extent(one))
 
         block = self.collect(make)
         if matters(block):
             self.emit(ir.If(Test("other", None, f"static {name}"), block, (), self.span(node)))
         else:
             self.merge(block)
+
+    def _name_of_static(self, one: Declared, node: Node) -> str:
+        """Each function has its own, overloads and specializations too, and so has each block (C++17, 6.3.3
+        [basic.scope.block]).
+        """
+        name, start = f"{self.name}::{one.name}", self.span(node).start
+        function = self.name.partition(ir.LAMBDA)[0]
+        overloads = sum(definition.name == function for definition in self.file.index.functions)
+        others = any(other.name == name and other.span.start != start for other in self.file.statics)
+        return f"{name}@{start}" if overloads > 1 or others else name
+
+    def _instance_of_static(self, one: Declared, node: Node, value: Node | None) -> Expr | None:
+        """The instantiation of a template to which a function-local static belongs: each has one of its own (C++17,
+        17.7 [temp.spec] 5). None of what is no template, and of a number that is the same for all.
+        """
+        words = {self.raw(child) for child in node.parent.children} if node.parent is not None else set[str]()
+        if not CONSTANT.isdisjoint(words) and integer(value, one, self.source.text):
+            return None
+        return self.of_template
 
     def _variable(self, one: Declared, node: Node, value: Node | None, base: str) -> None:
         kind = one.type

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from cudafix.frontends.cuda.preprocess.conditions import NVCC, VERSIONS, Environment, Free, Node, decider, names, parse
 from cudafix.frontends.cuda.preprocess.directives import OPENING, Branch, Directive, Group, Scan, blank
-from cudafix.frontends.cuda.preprocess.expansion import opens_or_closes, whole, written_out
+from cudafix.frontends.cuda.preprocess.expansion import opens_or_closes, unlike, whole, written_out
 from cudafix.frontends.cuda.preprocess.macros import TYPE_WORDS, Macro, define, words
 from cudafix.frontends.cuda.preprocess.meanings import GONE, PLACE, Meaning, joined, merge, merged
 from cudafix.frontends.cuda.preprocess.units import Listing, Step, Unit, Walk
@@ -236,9 +236,9 @@ class Preprocessor:
             parts.append((code if active else spaces)[at:])
             result.text, result.filled = written_out(b"".join(parts), self.scan.strings, steps, self.extra)
             result.macros = {**self.extra, **merge(defined)}
-            if torn := {name: macro for name, macro in result.macros.items() if opens_or_closes(macro)}:
-                result.macros = {name: whole(macro, torn) for name, macro in result.macros.items()}
-                steps = {n: [(at, m and whole(m, torn)) for at, m in changes] for n, changes in steps.items()}
+            if others := unlike(result.macros):
+                result.macros = {name: whole(macro, others) for name, macro in result.macros.items()}
+                steps = {n: [(at, m and whole(m, others)) for at, m in changes] for n, changes in steps.items()}
             result.redefined = self._redefined(result.text, steps, result.macros)
         return result
 

@@ -4,7 +4,8 @@ Macros are replaced before anything is looked up (C++17, 5.2 [lex.phases] 4). Mo
 looks into the macro; but not where blocks begin or end in it, `#define BEGIN {`, nor where its name is also that of
 something else, `#define a b` around a few lines. There its text stands in the place of its name, filled up with spaces:
 no offset changes. Where there is no room, a name that is the macro's in an expression is left to lowering, and all else
-is made unreadable.
+is made unreadable. So are uses of macros with parameters where lowering looks for no macro: behind a scope or an
+object, under the name of a class.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ _IN_A_SCOPE = re.compile(rb"::\s*\Z")
 _INITIALIZED = re.compile(rb"\)\s*(?:noexcept\s*)?:\s*(?:[\w:<>]+\s*[({][^(){}]*[)}]\s*,\s*)*\Z")
 _SCOPED = re.compile(rb"\s*::")
 _CALL = re.compile(rb"\s*\(")
+_CLASS = re.compile(rb"\b(?:(?:class|struct|union|using)\s+|typedef\b[^;{}]*?)(\w+)(?=\s*[;={:\[])")
 _DECLARED = re.compile(rb"(?:[\w>]\s|[*&]\s*|[\w>*&],\s*)\Z")
 _BLANKS = re.compile(rb"[ \t]*")
 _STATEMENTS = frozenset(
@@ -73,7 +75,8 @@ def written_out(
     place = _Place(steps, extra)
     used = {word.decode() for word in words(text)}
     names = [name for name in used if place.may_matter(name)]
-    if not names:
+    functions = [name for name in used if place.may_be_called(name)]
+    if not names and not functions:
         return text, ()
     kept = sorted(_pasted(text, [name for name in used if place.pastes(name)]))
     result, filled, behind = bytearray(text), list[Range](), 0
@@ -99,7 +102,39 @@ def written_out(
             continue
         result[start:behind] = body.ljust(behind - start)
         filled.append((start + len(body), behind))
-    return bytes(result), tuple(filled)
+    for start, end in _misread(text, functions, literals, place, bytes(result)):
+        result[start:end] = UNREADABLE.ljust(end - start)
+        filled.append((start + 1, end))
+    return bytes(result), tuple(sorted(filled))
+
+
+def _misread(
+    text: bytes, names: Collection[str], literals: Sequence[Range], place: _Place, written: bytes
+) -> Iterator[Range]:
+    """The names of macros with parameters where lowering takes them for something else: uses behind a scope or an
+    object, and under the name of a class; and what is none, as the parenthesis comes from another macro (C++17, 19.3
+    [cpp.replace] 10).
+    """
+    classes = {match[1].decode() for match in _CLASS.finditer(text)} if names else set[str]()
+    for name, spans in _uses(text, names, literals).items() if names else ():
+        for start, end in spans:
+            macro = place.at(name, start)
+            if macro is None or written[start:end] != text[start:end]:
+                continue
+            inside = _IN_A_SCOPE.search(text, max(0, start - 9), start) or _OF_AN_OBJECT.search(
+                text, max(0, start - 9), start
+            )
+            if not _CALL.match(text, end):
+                if _CALL.match(written, end):
+                    yield start, end
+            elif (inside and any(map(_begins_with_a_name, macro.either or (macro,)))) or name in classes:
+                yield start, end
+
+
+def _begins_with_a_name(macro: Macro) -> bool:
+    """Whether a use may stand behind `::`, `.` or `->`."""
+    found = _WORD.match(macro.body.strip()) if macro.params is not None else None
+    return found is not None and found[0].decode() not in _STATEMENTS
 
 
 def _pasted(text: bytes, names: Collection[str]) -> Iterator[Range]:
@@ -110,11 +145,22 @@ def _pasted(text: bytes, names: Collection[str]) -> Iterator[Range]:
         yield match.end() - 1, closing(text, match.end() - 1)
 
 
-def whole(macro: Macro, torn: Mapping[str, Macro]) -> Macro:
-    """A macro with those written out in its text that begin or end a block; opaque where there is no room."""
-    if torn.keys().isdisjoint(word.decode() for word in words(macro.body)):
+def unlike(macros: Mapping[str, Macro]) -> dict[str, Macro]:
+    """Those of the macros that may have to be written out in the texts of others."""
+
+    def may_be(macro: Macro) -> bool:
+        return opens_or_closes(macro) or any(map(_begins_with_a_name, macro.either or (macro,)))
+
+    return {name: macro for name, macro in macros.items() if may_be(macro)}
+
+
+def whole(macro: Macro, others: Mapping[str, Macro]) -> Macro:
+    """A macro with those of the others written out in its text that would be misread; opaque where there is no room."""
+    if others.keys().isdisjoint(word.decode() for word in words(macro.body)):
         return macro
-    text, _ = written_out(macro.body, [match.span() for match in STRING.finditer(macro.body)], {}, torn)
+    text, _ = written_out(macro.body, [match.span() for match in STRING.finditer(macro.body)], {}, others)
+    if text == macro.body:
+        return macro
     return replace(macro, kind="opaque", several=True) if UNREADABLE in text else with_body(macro, text)
 
 
@@ -151,6 +197,11 @@ class _Place:
         """Whether a macro of this name may join its arguments with something."""
         macros = (macro for macro in (*(macro for _, macro in self._steps.get(name, ())), self._extra.get(name)))
         return any(macro is not None and bool(macro.params) and b"##" in macro.body for macro in macros)
+
+    def may_be_called(self, name: str) -> bool:
+        """Whether a name may be that of a macro with parameters."""
+        macros = (macro for macro in (*(macro for _, macro in self._steps.get(name, ())), self._extra.get(name)))
+        return any(one.params is not None for macro in macros if macro is not None for one in macro.either or (macro,))
 
     def may_matter(self, name: str) -> bool:
         """Whether uses of a name may have to be written out."""

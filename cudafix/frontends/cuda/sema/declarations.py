@@ -29,9 +29,9 @@ from cudafix.frontends.cuda.sema.type_texts import (
     text_of,
 )
 from cudafix.ir import DELETER, GlobalVar, Opaque, Param, Span, found_as, template_arguments
-from cudafix.ir.names import WORD
+from cudafix.ir.names import WORD, scopes_around
 from cudafix.ir.types import Type
-from cudafix.models.api import Prototype
+from cudafix.models.api import EITHER, Prototype
 from cudafix.models.number_types import is_floating, is_number
 from cudafix.models.types import is_plain, is_standard
 
@@ -131,6 +131,8 @@ class Class:
     virtual: bool = False  # it declares its destructor as virtual
     idle: bool = False  # its destructor is written, and empty
     templated: bool = False  # it is a template, or a member of one
+    parameters: int = 0  # of how many, if it is no member of one, no specialization, and has no pack of them
+    fixed: set[str] = field(default_factory=set)  # the static members that a literal makes: the same in each of them
     unseen: bool = False  # nothing is known of it but its name
     deleter: str = ""  # of a smart pointer: the function that is called with what it holds
     shared: bool = False  # of a smart pointer: other ones may own that too
@@ -225,12 +227,16 @@ class Declarations:
     parameters_elsewhere: frozenset[str] = frozenset()  # of templates of which it is not seen what they declare
     brought: set[str] = field(default_factory=set)  # the last name components of using-declarations
     aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the types that a name stands for, as written
+    # of these the ones whose scope is known, by that; and the namespaces that using-directives open anywhere
+    aliases_in: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
+    opened: frozenset[str] = frozenset()
     defined: frozenset[str] = frozenset()  # names of enumerations, of arrays, and of pointers to classes
     macros: frozenset[str] = frozenset()  # the other macros without parameters
     acting: frozenset[str] = frozenset()  # those of them that stand for more than numbers and names of constants
     spelled: dict[str, str] = field(default_factory=dict)  # the macros without parameters that may name a type
     renames: Mapping[str, Sequence[tuple[int, tuple[str, ...]]]] = field(default_factory=dict)  # see `index`
     numbers: dict[str, str] = field(default_factory=dict)  # other names of plain numbers, which mean nothing else
+    either: frozenset[str] = frozenset()  # those of them that are several floating types, by the configuration
     by_reference: dict[str, tuple[bool, ...]] = field(default_factory=dict)
     takes: dict[str, list[tuple[Param, ...]]] = field(default_factory=dict)  # parameters, by last name component
     # the parameters of functions with default arguments, by qualified name; and declarations of this file that evaluate
@@ -296,6 +302,7 @@ class Declarations:
             found.parameters_elsewhere |= header.parameters_elsewhere
             found.brought |= header.brought
             other_types |= header.types - header.numbers.keys()
+            found.either |= header.either
             for name, kind in header.numbers.items():
                 if not are_alike((found.numbers.setdefault(name, kind), kind)):
                     other_types.add(name)
@@ -303,6 +310,11 @@ class Declarations:
                 found.namespaces[name] = (*found.namespaces.get(name, ()), *others)
             for name, kinds in header.aliases.items():
                 found.aliases[name] = tuple(dict.fromkeys((*found.aliases.get(name, ()), *kinds)))
+            for name, scopes in header.aliases_in.items():
+                there_in = found.aliases_in.setdefault(name, {})
+                for scope, kinds in scopes.items():
+                    there_in[scope] = tuple(dict.fromkeys((*there_in.get(scope, ()), *kinds)))
+            found.opened |= header.opened
             for name, kinds in header.stand_for.items():
                 found.stand_for[name] = tuple(dict.fromkeys((*found.stand_for.get(name, ()), *kinds)))
             found.gives_references |= header.gives_references
@@ -456,6 +468,8 @@ class Declarations:
         return (*types, *qualifiers(one.node, text)) if one.cls is not None else types
 
     def _stands_for(self, name: str) -> tuple[str, ...]:
+        if name in self.numbers and (name in self.either or (self.visible is not None and name in self.visible.either)):
+            return (EITHER,)
         if (number := self.numbers.get(name)) is not None:
             return (number,)
         if (kinds := self.meanings(name)) != (name,):
@@ -483,6 +497,12 @@ class Declarations:
 
     def is_enumerator(self, name: str) -> bool:
         return name in self.enumerators or (self.visible is not None and name in self.visible.enumerators)
+
+    def is_enumeration(self, kind: str) -> bool:
+        """Whether a type as written has the name of an enumeration, and of nothing else."""
+        last = kind.removeprefix("enum ").rpartition("::")[2]
+        seen = last in self.enumerations or (self.visible is not None and last in self.visible.enumerations)
+        return seen and self.class_of(kind) is None and self.meanings(kind) == (kind,)
 
     def are_several(self, name: str) -> bool:
         """Whether a name is that of enumerators in several places, which may have several values."""
@@ -650,6 +670,8 @@ class Declarations:
         a template is met outside of it, too. Aliases may mean each other (`followed` are those that have been).
         """
         followed = set() if followed is None else followed
+        if self.is_ambiguous(kind, around):
+            return True
         of = Type.of(kind)
         if not of.marks and (trait := _TRAIT.fullmatch(of.core)) is not None:
             given = map(Type.of, of.arguments[1 if trait[2] else 0 :])  # no condition
@@ -712,14 +734,17 @@ class Declarations:
         if of.marks:
             return None
         name = of.name
+        if self.is_ambiguous(kind, around):
+            return self._class_unseen(name)
         if meant := self._other_names(name):
             if name in followed:
                 return None
             followed.add(name)
             others = (self.unseen(one, around, followed) for one in meant)
             return next((one for one in others if one is not None), None)
-        if not self.is_unseen(kind, around):
-            return None
+        return self._class_unseen(name) if self.is_unseen(kind, around) else None
+
+    def _class_unseen(self, name: str) -> Class:
         if name not in self._unseen:
             last = name.rpartition("::")[2]
             self._unseen[name] = Class(name, methods={last, f"~{last}"}, unseen=True)
@@ -757,13 +782,15 @@ class Declarations:
             return None if found is not None else self._owner(kind)
         if found is not None and ("::" in name or elaborated):
             return found
-        if last not in meant and (kinds := [one for one in self.meanings(last) if one != last]):
+        if last not in meant and (kinds := [one for one in self._meanings_in(name, scope, meant) if one != last]):
             inner = meant | {last}
             classes = [self._local_class(one, scope) or self._outer_class(one, scope, inner) for one in kinds]
             if found is not None:  # one of them may hide it
                 return found if all(one is found for one in classes) else None
-            known = [one for one in classes if one is not None]
-            found = next((c for c in known if self.has(c, c.destructor)), known[0] if known else None)
+            known = list({id(one): one for one in classes if one is not None}.values())
+            if len(known) > 1:
+                return None
+            found = known[0] if known else None
         return found if found is not None else self._owner(kind)
 
     def _class_by_name(self, name: str, scope: str, meant: frozenset[str]) -> Class | None:
@@ -878,14 +905,26 @@ class Declarations:
         returned: str,
         referred: str,
         hidden: frozenset[str],
+        scope: str,
     ) -> None:
         """Note what a function takes and returns. A parameter of a template (one of `hidden`) is any type."""
         last = plain_name(one.name).rpartition("::")[2]
-        types = (_shown(param.type, hidden) for param, _ in listed)
+        returned, referred = self._meant_in(returned, scope), self._meant_in(referred, scope)
+        types = (_shown(self._meant_in(param.type, scope), hidden) for param, _ in listed)
         params = tuple(param._replace(type=kind) for (param, _), kind in zip(listed, types, strict=True))
         self.takes.setdefault(last, []).append(params)
         self.gives.setdefault(last, set()).add(_shown(returned, hidden))
         self.refers.setdefault(last, set()).add(_shown(referred, hidden))
+
+    def _meant_in(self, kind: str, scope: str) -> str:
+        """A type as written in a scope, whose name means something else in another one, by what it stands for; `auto`
+        where it may be one of several.
+        """
+        parts = _TYPE.fullmatch(kind)
+        if parts is None or len(self.meanings(parts[3].rpartition("::")[2])) < 2:
+            return kind
+        meant = self._meanings_in(parts[3], scope, frozenset())
+        return f"{parts[1]}{meant[0] if len(meant) == 1 else 'auto'}{parts[4]}"
 
     def means_itself(self, name: str) -> bool:
         """Whether an alias is of the class of its own name: `typedef struct A A;`."""
@@ -983,6 +1022,43 @@ class Declarations:
         own = self.aliases.get(kind, ())
         outer = self.visible.aliases.get(kind, ()) if self.visible is not None else ()
         return tuple(dict.fromkeys((*own, *outer))) or (kind,)
+
+    def _meanings_in(self, name: str, scope: str, meant: frozenset[str]) -> tuple[str, ...]:
+        """What an alias of this name may mean in a scope: what the innermost one that has it says (C++17, 6.4.1
+        [basic.lookup.unqual], 6.4.3 [basic.lookup.qual]); all that it means anywhere where that is not known.
+        """
+        home, _, last = name.removeprefix("::").rpartition("::")
+        kinds = self.meanings(last)
+        if len(kinds) < 2 or not (scope or home):
+            return kinds
+        there: dict[str, tuple[str, ...]] = {}
+        for seen in (self, self.visible):
+            for place, listed in seen.aliases_in.get(last, {}).items() if seen is not None else ():
+                there[place] = (*there.get(place, ()), *listed)
+        if {kind for listed in there.values() for kind in listed} != set(kinds):
+            return kinds
+        opened = self.opened | (self.visible.opened if self.visible is not None else frozenset())
+        beside = [place for place in there if any(f"::{place}".endswith(f"::{one}") for one in opened)]
+        for level in scopes_around(scope if not name.startswith("::") else ""):
+            places = [f"{level}::{home}" if level and home else home or level]
+            cls = self.class_named(places[0])
+            if cls is None and home and home.rpartition("::")[2] not in meant:
+                cls = self._outer_class(home, level, meant | {last})
+            places += (base.name for base in self._and_bases(cls)) if cls is not None else ()
+            places += beside if cls is None and not home else ()
+            if found := tuple(dict.fromkeys(kind for one in places for kind in there.get(one, ()))):
+                return found
+        return kinds
+
+    def is_ambiguous(self, kind: str, around: str = "") -> bool:
+        """Whether a type is an alias that may be of one class or another."""
+        of = Type.of(kind)
+        if of.marks or len(self.meanings(of.last)) < 2:
+            return False
+        scope = around or self.inside
+        meant = self._meanings_in(of.written_name, scope, frozenset())
+        classes = (self._local_class(one, scope) or self._outer_class(one, scope, frozenset()) for one in meant)
+        return len({id(one) for one in classes if one is not None}) > 1
 
     @property
     def references(self) -> References:

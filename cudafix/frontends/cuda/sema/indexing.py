@@ -40,6 +40,7 @@ from cudafix.frontends.cuda.sema.special_members import (
     is_left_to_the_compiler,
     is_virtual,
 )
+from cudafix.frontends.cuda.sema.template_parameters import parameters_of
 from cudafix.frontends.cuda.sema.type_texts import may_refer, plain_name, text_of
 from cudafix.frontends.cuda.sema.written_types import names_of_types
 from cudafix.ir import GlobalVar, Span
@@ -75,12 +76,15 @@ def index(
     spelled: Mapping[str, str],
     renames: Mapping[str, Sequence[tuple[int, tuple[str, ...]]]],
     acting: frozenset[str] = frozenset(),
+    either: frozenset[str] = frozenset(),
 ) -> Declarations:
     """Walk a translation unit, down to function bodies. `qualifiers` are those that a mask hid, by offset, `numbers`
     the other names of plain numbers, `spelled` the macros that may name a type, `renames` those that stand for a name:
-    from which offset on, and for which, or for one of which ("" for none).
+    from which offset on, and for which, or for one of which ("" for none). `either` are those of the numbers that have
+    another type in other configurations.
     """
     found = names_of_types(text, visible, numbers, spelled, renames, acting)
+    found.either = either
     walk = _Walk(found, text, path, qualifiers)
     walk.run(root)
     found.parameters_elsewhere = walk.parameters_elsewhere()
@@ -188,6 +192,8 @@ class _Walk:
         made = Class(outer + (name or f"__anonymous_{node.start_byte}"), start=node.start_byte)
         templated = parent is not None and parent.type == "template_declaration"
         made.templated = templated or (cls is not None and cls.templated)
+        if templated and cls is None:
+            made.parameters = parameters_of(node, text)
         found.hides(made.name, scope.hidden)
         found.classes[made.name] = made
         home = self._homes.get(node.id) or (self._homes.get(cls.name) if cls is not None else None)
@@ -367,14 +373,19 @@ def _declaration(found: Declarations, node: Node, text: bytes, path: str, scope:
             _declared_function(found, node, child, one, text, path, scope)
         elif cls is None:
             name = "::" + "::".join(part for part in (scope.namespace, one.name) if part)
+            of_template = False
             if "::" in one.name:
                 name = plain_name(one.name)  # the definition of a static member
-            _declared_variable(found, node, child, one, name, words, text, path, scope)
+                known = found.global_named(name)
+                of_template = "<" in one.name and (known is None or known.array)
+            _declared_variable(found, node, child, one, name, words, text, path, scope, of_template)
         else:
-            _declared_member(found, node, child, one, text, cls, "static" in words)
+            _declared_member(found, node, child, one, text, cls, words)
             if "static" in words:  # only declared here
                 said = words if "inline" in words else words | {"extern"}
-                _declared_variable(found, node, child, one, f"{cls.name}::{one.name}", said, text, path, scope)
+                of_template = cls.templated and one.name not in cls.fixed
+                named = f"{cls.name}::{one.name}"
+                _declared_variable(found, node, child, one, named, said, text, path, scope, of_template)
 
 
 def _declared_function(
@@ -398,14 +409,20 @@ def _declared_function(
         elif not any(c.type == "=" for c in node.children):  # neither pure nor deleted ([class.abstract])
             found.declares_method(cls, named, listed, text)
         found.has_function(
-            named, listed, returned(found, named, child, text), referred(found, named, child, text), hidden
+            named,
+            listed,
+            returned(found, named, child, text),
+            referred(found, named, child, text),
+            hidden,
+            cls.name if cls is not None else namespace,
         )
 
 
 def _declared_member(
-    found: Declarations, node: Node, child: Node, one: Declared, text: bytes, cls: Class, static: bool
+    found: Declarations, node: Node, child: Node, one: Declared, text: bytes, cls: Class, words: Collection[str]
 ) -> None:
     """A data member."""
+    static = "static" in words
     kind = of_bits(one.type, child, text)
     (cls.statics if static else cls.fields)[one.name] = kind + " &" * (one.may_refer and not static)
     if one.open:
@@ -413,6 +430,8 @@ def _declared_member(
     if unions := _unions_around(node, child):
         cls.unions[one.name] = unions
     if static:
+        if not CONSTANT.isdisjoint(words) and integer(node.child_by_field_name("default_value"), one, text):
+            cls.fixed.add(one.name)
         return
     cls.places[one.name] = node.start_byte, node.end_byte
     value = node.child_by_field_name("default_value")
@@ -436,20 +455,23 @@ def _declared_variable(
     text: bytes,
     path: str,
     scope: _Scope,
+    of_template: bool,
 ) -> None:
-    """A variable at namespace scope, or a static data member."""
+    """A variable at namespace scope, or a static data member. That of a template is a family of variables, one for each
+    instantiation of the template (C++17, 17.5.1.3 [temp.static] 1, 17.7 [temp.spec] 5): an array of them.
+    """
     constant = not CONSTANT.isdisjoint(words)
     value = child.child_by_field_name("value")
     space = next((_SPACES[word] for word in ("__managed__", "__constant__", "__device__") if word in words), "host")
     made = GlobalVar(
         name,
-        one.type + " &" * (one.may_refer and not one.array),
+        one.type + "[]" * of_template + " &" * (one.may_refer and not (one.array or of_template)),
         space,
-        one.array,
+        one.array or of_template,
         Span(path, child.start_byte, child.end_byte),
         # a member has the linkage of its class
         scope.internal or (scope.cls is None and ("static" in words or constant)),
-        integer(value, one, text) if constant else "",
+        integer(value, one, text) if constant and "<" not in one.name else "",
         "extern" in words and value is None,
     )
     found.names.declares(made, found.globals.get(name), child.start_byte)
@@ -531,7 +553,12 @@ def _function(
     _offers(found, node, one, text, namespace, cls)
     for each in (one, *others):
         found.has_function(
-            each, listed, returned(found, each, declarator, text), referred(found, each, declarator, text), hidden
+            each,
+            listed,
+            returned(found, each, declarator, text),
+            referred(found, each, declarator, text),
+            hidden,
+            cls.name if cls is not None else namespace,
         )
     if body is None:
         found.prototypes.update(each.name for each in (one, *others))

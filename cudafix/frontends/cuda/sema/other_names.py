@@ -40,6 +40,7 @@ class OtherName(NamedTuple):
     name: str
     kind: str
     form: Form
+    start: int  # of the declaration
 
     @property
     def is_array(self) -> bool:
@@ -50,8 +51,7 @@ class OtherName(NamedTuple):
 @lru_cache(maxsize=64)
 def other_names(text: bytes) -> tuple[OtherName, ...]:
     """Those that a text defines, in the order in which it does."""
-    found = sorted((*_of_using(text), *_of_typedef(text)), key=lambda one: one[0])
-    return tuple(one for _, one in found)
+    return tuple(sorted((*_of_using(text), *_of_typedef(text)), key=lambda one: one.start))
 
 
 def stand_for(others: Iterable[OtherName]) -> dict[str, tuple[str, ...]]:
@@ -66,34 +66,35 @@ def stand_for(others: Iterable[OtherName]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _of_using(text: bytes) -> Iterator[tuple[int, OtherName]]:
+def _of_using(text: bytes) -> Iterator[OtherName]:
     for found in _USING.finditer(text):
-        yield found.start(), OtherName(found[1].decode("utf-8", "replace"), _tidy(found[2]), Form.USING)
+        yield OtherName(found[1].decode("utf-8", "replace"), _tidy(found[2]), Form.USING, found.start())
 
 
-def _of_typedef(text: bytes) -> Iterator[tuple[int, OtherName]]:
+def _of_typedef(text: bytes) -> Iterator[OtherName]:
     for found in _TYPEDEF.finditer(text):
-        yield from ((found.start(), one) for one in _defined_by(found[1], found[2], text, found.end()))
+        for name, kind, form in _defined_by(found[1], found[2], text, found.end()):
+            yield OtherName(name, kind, form, found.start())
 
 
-def _defined_by(head: bytes, sign: bytes, text: bytes, end: int) -> Iterator[OtherName]:
+def _defined_by(head: bytes, sign: bytes, text: bytes, end: int) -> Iterator[tuple[str, str, Form]]:
     """What a `typedef` defines, by what stands in front of its first semicolon or brace, which ends there."""
     if sign == b"{":
         body = _WITH_BODY.search(head)
         if body is not None:
             form = Form.ENUMERATION if body[1] == b"enum" else Form.CLASS
             behind = _behind_body(text, end)
-            yield from (OtherName(name, marks, form) for name, marks, _ in _declarators(b"", behind))
+            yield from ((name, marks, form) for name, marks, _ in _declarators(b"", behind))
     elif (to_function := _POINTER_TO_FUNCTION.search(head)) is not None and not _IN_PARENTHESES.search(head):
-        yield OtherName(to_function[1].decode("utf-8", "replace"), "", Form.FUNCTION)
+        yield to_function[1].decode("utf-8", "replace"), "", Form.FUNCTION
     elif (to_array := _TO_ARRAY.search(head)) is not None:
-        yield OtherName(to_array[1].decode("utf-8", "replace"), "auto &", Form.REFERENCE)
+        yield to_array[1].decode("utf-8", "replace"), "auto &", Form.REFERENCE
     elif b"(" not in head or _IN_PARENTHESES.search(head):
         first, *others = _parts(head)
         declared = _DECLARATOR.match(first)
         base = declared[1] if declared is not None else b""
         for name, kind, is_array in _declarators(base, b",".join((first[len(base) :], *others))):
-            yield OtherName(name, kind, Form.ARRAY if is_array else Form.TYPEDEF)
+            yield name, kind, Form.ARRAY if is_array else Form.TYPEDEF
 
 
 def _declarators(base: bytes, text: bytes) -> Iterator[tuple[str, str, bool]]:

@@ -16,7 +16,7 @@ from tree_sitter import Node
 from cudafix.frontends.cuda.preprocess.expansion import stands_for_another
 from cudafix.frontends.cuda.preprocess.macros import Macro
 from cudafix.frontends.cuda.sema.declarators import CONSTANT
-from cudafix.ir import GlobalVar
+from cudafix.ir import Function, GlobalVar
 from cudafix.ir.names import WORD_IN_BYTES
 
 _REFERENCE = re.compile(rb"[\s(]*&")
@@ -86,12 +86,14 @@ def named_by_macros(
     return frozenset(found)
 
 
-def of_c_linkage(variables: Iterable[GlobalVar], path: str, root: Node) -> frozenset[str]:
-    """The last name components of the variables that a file declares with C linkage."""
+def of_c_linkage(declared: Iterable[GlobalVar | Function], path: str, root: Node) -> frozenset[str]:
+    """The last name components of the variables and functions that a file declares with C linkage."""
+    if path.endswith(".c"):
+        return frozenset(_last(one.name) for one in declared if one.span.path == path)
     blocks = [(node.start_byte, node.end_byte) for node in _nodes(root, "linkage_specification")]
     return frozenset(
         _last(one.name)
-        for one in variables
+        for one in declared
         if one.span.path == path and any(start <= one.span.start < end for start, end in blocks)
     )
 

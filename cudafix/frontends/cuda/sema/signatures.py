@@ -120,7 +120,7 @@ def _in_order(tokens: list[str]) -> list[str]:
         words = [word for word in part if not (last and word == "const")]
         numbers = sorted(word for word in words if word in _SIZES)
         if numbers:
-            words = [word for word in words if word != "int" and word not in _SIZES] + numbers
+            words = numbers + [word for word in words if word != "int" and word not in _SIZES]
         constant = "const" in words
         found += ["const"] * constant + [word for word in words if word != "const"]
     return found

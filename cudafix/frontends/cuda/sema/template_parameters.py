@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda.sema.type_texts import text_of
+from cudafix.ir import Expr, Opaque, Var
 
+_AUTO = re.compile(rb"\bauto\b")
 Parameters: TypeAlias = list[tuple[str, str]]
 """The parameters of a template that are types, with their default arguments; "" for what is no type or has none."""
 
@@ -25,6 +29,13 @@ def templates_of(node: Node, text: bytes) -> tuple[Parameters, Parameters]:
     around = _parameters(outer or own, text)
     in_order = ir.template_arguments(text_of(named, text)) == list(names(around))
     return _parameters(own if outer is not None else None, text), around if in_order else []
+
+
+def parameters_of(cls: Node, text: bytes) -> int:
+    """How many arguments a class template takes; 0 for a specialization, and where that is not one number."""
+    name = cls.child_by_field_name("name")
+    primary = name is not None and name.type == "type_identifier"
+    return len(_parameters(_template_around(cls), text)) if primary else 0
 
 
 def _template_around(node: Node) -> Node | None:
@@ -74,3 +85,36 @@ def _parameters(template: Node | None, text: bytes) -> Parameters:
         elif parameter.type != "comment":
             return []
     return found
+
+
+def instance(node: Node, text: bytes, known: Sequence[str], others: int = 0) -> Expr | None:
+    """Which instantiation a function is of, by the parameters that are `known` of the templates around it, without
+    `others`. None of what is no template, or an explicit specialization (C++17, 17.7.3 [temp.expl.spec]).
+    """
+    around = [node]
+    while (outer := around[-1].parent) is not None:
+        around.append(outer)
+    listed = [one.child_by_field_name("parameters") for one in around if one.type == "template_declaration"]
+    count = sum(one.named_child_count for one in listed if one is not None)
+    generic = any(is_generic(one, text) for one in around)
+    if not count and not generic:
+        return None
+    complete = count == len(known) + others and all(known) and not generic
+    return Var(f"{ir.INSTANCE}<{', '.join(known)}>") if complete else Opaque(())
+
+
+def is_generic(function: Node, text: bytes) -> bool:
+    """Whether this is a lambda, or a function, that is a template by the types of its parameters (C++17, 8.1.5
+    [expr.prim.lambda] 5; C++20, 9.3.3.6 [dcl.fct] 22).
+    """
+    if function.type not in ("lambda_expression", "function_definition"):
+        return False
+    stack = [child for child in function.named_children if child.type.endswith("declarator")]
+    if any(child.type == "template_parameter_list" for child in function.named_children):
+        return True
+    while stack:
+        node = stack.pop()
+        if node.type == "parameter_list":
+            return any(map(_AUTO.search, (text[one.start_byte : one.end_byte] for one in node.named_children)))
+        stack += [child for child in node.named_children if child.type.endswith(("declarator", "parameter_list"))]
+    return False

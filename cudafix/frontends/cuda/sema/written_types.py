@@ -10,6 +10,7 @@ from functools import lru_cache
 from cudafix.frontends.cuda.sema.declarations import Declarations, are_alike, is_given_its_deleter
 from cudafix.frontends.cuda.sema.other_names import Form, other_names, stand_for
 from cudafix.frontends.cuda.sema.references import gives_references
+from cudafix.frontends.cuda.sema.scopes_of_text import ScopesOfText
 from cudafix.ir.types import Type
 from cudafix.models.number_types import is_number
 
@@ -17,6 +18,7 @@ _TYPE_NAMES = re.compile(rb"\b(?:typename|class)(?:\s+|\s*\.\.\.\s*)(\w+)\s*[,>=
 _ENUMERATIONS = re.compile(rb"\benum\s+(?:(?:class|struct)\s+)?(\w+)")
 # `using N::C;`
 _BROUGHT = re.compile(rb"\busing\s+(?:typename\s+)?((?:::)?(?:\w+\s*::\s*)+(\w+))\s*;")
+_OPENED = re.compile(rb"\busing\s+namespace\s+(?:::)?\s*((?:\w+\s*::\s*)*\w+)")
 _CLASS_NAME = re.compile(rb"\b(?:struct|class|union)\s+(\w+)")
 _NAMESPACE_ALIASES = re.compile(rb"\bnamespace\s+(\w+)\s*=\s*(?:::)?([\w:]+)\s*;")
 _MEASURED = re.compile(r"\b(?:decltype|typeof)\b")
@@ -53,18 +55,24 @@ def names_of_types(
     )
     found.gives_references = gives_references(text, found.references.may_be)
 
-    def means(name: str, meant: str, known: Iterable[str]) -> None:
+    scopes = ScopesOfText(text)
+    found.opened = frozenset(b"".join(one.split()).decode() for one in _OPENED.findall(text))
+
+    def means(name: str, meant: str, known: Iterable[str], at: int = -1) -> None:
         found.aliases[name] = tuple(dict.fromkeys((*known, meant)))
+        if at >= 0 and (scope := scopes.at(at)) is not None:
+            there = found.aliases_in.setdefault(name, {})
+            there[scope] = tuple(dict.fromkeys((*there.get(scope, ()), meant)))
 
     named = [one for one in others if one.form in _OF_NAMES]
     for one in named:
         if _is_named(of := Type.of(one.kind)):
-            means(one.name, of.core, found.aliases.get(one.name, ()))
-    for meant_name, last_name in _BROUGHT.findall(text):
-        name, meant = last_name.decode("utf-8", "replace"), b"".join(meant_name.split()).decode("utf-8", "replace")
+            means(one.name, of.core, found.aliases.get(one.name, ()), one.start)
+    for brought in _BROUGHT.finditer(text):
+        name, meant = brought[2].decode("utf-8", "replace"), b"".join(brought[1].split()).decode("utf-8", "replace")
         found.brought.add(name)
         if not f"::{meant}".endswith(f"::{name}::{name}"):  # not the constructors of a base
-            means(name, meant, found.aliases.get(name, ()))
+            means(name, meant, found.aliases.get(name, ()), brought.start())
     for one in named:
         if _MEASURED.search(one.kind) is not None:  # it may be any type
             found.aliases[one.name] = ("decltype",)
@@ -110,6 +118,12 @@ def names_of_numbers(
         if is_number(kind := body.decode("utf-8", "replace")):
             known[name] = kind
     return known
+
+
+def names_of_either(original: bytes, numbers: Mapping[str, str]) -> frozenset[str]:
+    """Those of the names of numbers that a file defines as several floating types, one in each configuration."""
+    kinds = _defined_as_numbers(original, {}) if numbers else {}
+    return frozenset(name for name in numbers.keys() & kinds.keys() if len(set(kinds[name])) > 1)
 
 
 @lru_cache(maxsize=64)

@@ -245,7 +245,7 @@ class Program:
         if not of.arguments or not of.is_direct:
             return False
         held, owned = Type.of(of.arguments[0]), self.kept("owned", self._owned)
-        if of.arguments[1:] == (ir.ENDED,):
+        if of.arguments[-1] == ir.ENDED:
             if held.arguments:  # a smart pointer: any of them may be meant
                 return not any(one.endswith(ir.ENDED) and not lowered for one, lowered in owned.items())
             return owned.get(f"{held.last}{ir.ENDED}", True)

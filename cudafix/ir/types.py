@@ -108,6 +108,11 @@ class Type:
         return self.core.startswith(("auto", "decltype"))
 
     @property
+    def own_marks(self) -> tuple[str, ...]:
+        """Those of what it is, or refers to."""
+        return tuple(mark for mark in self.marks if mark not in _REFERENCES)
+
+    @property
     def is_reference(self) -> bool:
         """Whether it is, or may be, a reference."""
         return bool(self.marks) and self.marks[-1] in _REFERENCES
@@ -115,7 +120,7 @@ class Type:
     @property
     def leads(self) -> bool:
         """Whether it is a pointer, or a reference to one."""
-        return [mark for mark in self.marks if mark not in _REFERENCES][-1:] == ["*"]
+        return self.own_marks[-1:] == ("*",)
 
     @property
     def is_object(self) -> bool:
@@ -125,7 +130,7 @@ class Type:
     @property
     def is_direct(self) -> bool:
         """Whether it is an object, or a reference to one, and no pointer, array or pack."""
-        return all("&" in mark for mark in self.marks)
+        return not self.own_marks
 
     @property
     def inside(self) -> Iterator[Type]:

@@ -69,7 +69,7 @@ class Conversions:
     def _kind(self, kind: Type) -> str:
         """What a type is; "" where that is not known, or where it may be several things."""
         if not kind.is_direct:
-            to_numbers = [mark for mark in kind.marks if "&" not in mark] == ["*"] and kind.core in _NUMBERS
+            to_numbers = kind.own_marks == ("*",) and kind.core in _NUMBERS
             return "numbers" if to_numbers else ""
         if kind.core in HANDLE_KINDS:  # pointers to classes of the driver, which are related to nothing else
             return HANDLE_KINDS[kind.core]

@@ -101,7 +101,7 @@ def held_in(kind: str) -> tuple[str, ...]:
     """
     of = Type.of(kind)
     if not of.is_direct:
-        return (of.core,) if [mark for mark in of.marks if "&" not in mark] == ["*"] else (kind,)
+        return (of.core,) if of.own_marks == ("*",) else (kind,)
     if of.library is OTHER or not of.arguments:
         return (of.core,)
     inside = map(Type.of, of.arguments[: of.library.made_of])
@@ -121,9 +121,7 @@ def is_own_array(place: ir.Expr, function: ir.Function) -> bool:
 def points_to_bytes(kind: str) -> bool:
     """Whether a type is a pointer to bytes that may be stored through."""
     of = Type.of(kind)
-    return (
-        [mark for mark in of.marks if "&" not in mark] == ["*"] and not of.qualified and number_types.is_byte(of.core)
-    )
+    return of.own_marks == ("*",) and not of.qualified and number_types.is_byte(of.core)
 
 
 def beside_elements(writes: Sequence[ir.Expr]) -> Iterator[ir.Field]:
@@ -192,5 +190,5 @@ def may_be_handle(kind: str) -> bool:
     """
     of = Type.of(kind)
     if of.core == "void":
-        return [mark for mark in of.marks if "&" not in mark] != ["*"]
+        return of.own_marks != ("*",)
     return not (of.is_direct and number_types.is_number(of.core))

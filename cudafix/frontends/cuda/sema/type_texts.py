@@ -8,7 +8,7 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from cudafix.frontends.cuda.sema.references import OPEN
-from cudafix.ir import ENDED, template_arguments
+from cudafix.ir import ENDED
 from cudafix.ir.types import Type
 
 _REFER = frozenset(("reference_wrapper", "atomic_ref"))  # [refwrap], [atomics.ref.generic]
@@ -60,13 +60,8 @@ def pointee(kind: str) -> str:
     if of.marks or not of.arguments:
         return ""
     if of.library.pairs:
-        return second_argument(kind)
+        return (*of.arguments, "")[1]
     return of.arguments[0].removesuffix("[]").strip() if of.library.is_indexed else ""
-
-
-def second_argument(kind: str) -> str:
-    """The second template argument of a type as written; empty if it has only one."""
-    return (*template_arguments(kind), "", "")[1]
 
 
 @lru_cache(maxsize=1 << 16)

@@ -549,7 +549,8 @@ class Repair:
             if any(_is_of_a_function(stream.expr) for stream in insertion.streams):
                 continue
             calls = self.loops.calls(insertion.anchor)
-            for call in calls if 1 < len(calls) <= MAX_CALLS else ():
+            first = {frozenset(self.loops.function_at(key_of(one))): one for one in reversed(calls)}  # others follow
+            for call in first.values() if 1 < len(calls) <= MAX_CALLS else ():
                 there = replace(insertion, anchor=key_of(call))
                 closed = any(path in self.only_read for path in there.paths())
                 if not closed and self._may_stand(there, call) and not call.site.named:

@@ -15,8 +15,8 @@ from cudafix.report.selection import Selection, select
 from cudafix.rewrite.edits import apply
 from cudafix.rewrite.guard import CONDITION, guarded
 from cudafix.verify import nvcc
+from cudafix.verify.cases import sources_of
 from tests.cases import Case, cases
-from tests.fixtures import sources_of
 
 pytestmark = pytest.mark.exhaustive
 

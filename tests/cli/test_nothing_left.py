@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from cudafix.cli import main as cli
+from cudafix.verify.cases import sources_of
 from tests.cases import cases
-from tests.fixtures import sources_of
 
 
 def _trees() -> Iterator[Any]:

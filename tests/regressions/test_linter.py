@@ -11,6 +11,7 @@ import pytest
 from cudafix.cli import main as cli
 from cudafix.codemod import codemods
 from cudafix.pipeline.driver import reasons
+from cudafix.verify.cases import sources_of
 from tests import fixtures
 from tests.cases import ROOT, Case, Files, cases
 
@@ -32,8 +33,9 @@ def test_every_bad_rewrite_is_reported() -> None:
     bad = [(case, case.files("before"), case.files(f"wrong/{wrong.name}")) for case in CASES for wrong in case.wrong]
     left = [(case, before, wrong) for case, before, wrong in bad if not defects(wrong, case)]
     assert len(bad) - len(left) >= ALONE
-    sources = fixtures.sources_of
-    missed = [case.id for case, before, wrong in left if not reasons(sources(before), sources(wrong), case.config)]
+    missed = [
+        case.id for case, before, wrong in left if not reasons(sources_of(before), sources_of(wrong), case.config)
+    ]
     assert not missed
 
 

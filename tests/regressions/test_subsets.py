@@ -12,8 +12,8 @@ from cudafix.pipeline import driver
 from cudafix.project.config import Config
 from cudafix.report.selection import select
 from cudafix.rewrite import edits
+from cudafix.verify.cases import sources_of
 from tests.cases import Case, cases
-from tests.fixtures import sources_of
 
 pytestmark = pytest.mark.exhaustive
 

@@ -165,7 +165,6 @@ TEMPLATES = """
 template <class T> struct S { static cudaStream_t s; }; template <class T> cudaStream_t S<T>::s = 0; || MAKE(S<int>::s); S<float>::s = 0; || k<<<1, 1, 0, S<int>::s>>>(d);
 template <class T> struct S { static cudaStream_t s; static void make() { MAKE(s); } }; template <class T> cudaStream_t S<T>::s = 0; || S<int>::make(); S<float>::s = 0; || k<<<1, 1, 0, S<int>::s>>>(d);
 template <class T> struct S { inline static cudaStream_t s = 0; void go(int *d) { k<<<1, 1, 0, s>>>(d); } }; || MAKE(S<int>::s); S<float>::s = 0; || S<int> x; x.go(d);
-template <class T> struct S { static int *p; }; template <class T> int *S<T>::p; || cudaStream_t s; MAKE(s); || S<int>::p = d; S<float>::p = nullptr; k<<<1, 1, 0, s>>>(S<int>::p);
 """
 
 

@@ -14,9 +14,10 @@ import pytest
 from cudafix.findings import Report
 from cudafix.pipeline.driver import analyze
 from cudafix.project.config import Config
+from cudafix.verify.cases import sources_of
 from tests import metamorphic
 from tests.cases import Case, cases
-from tests.fixtures import rewritten, sources_of
+from tests.fixtures import rewritten
 
 INSERTED = {b"device", b"pool", b"threshold", b"done"}  # names that cudafix declares, others where they are taken
 CASES = [case for case in cases() if not case.is_python]

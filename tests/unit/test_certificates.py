@@ -12,8 +12,8 @@ from cudafix.pipeline.cache import Cache
 from cudafix.project.config import Config
 from cudafix.report import words
 from cudafix.report.terminal import PAIRS
+from cudafix.verify.cases import sources_of
 from tests.cases import Case, cases
-from tests.fixtures import sources_of
 
 pytestmark = pytest.mark.exhaustive
 

@@ -9,7 +9,7 @@ from functools import partial
 
 from tree_sitter import Node
 
-from cudafix import ir
+from cudafix import ir, models
 from cudafix.frontends.cuda.lower import held_objects
 from cudafix.frontends.cuda.lower.assignments import pointer_to_function
 from cudafix.frontends.cuda.lower.context import Bound
@@ -235,12 +235,14 @@ class Calls(Initializers):
         return tuple(values), tuple(self.span(at) for at, _ in listed)
 
     def _is_overloaded(self, arguments: Node) -> bool:
-        """Whether a call may mean one of several functions of the program."""
+        """Whether a call may mean one of several functions of the program: a function of a library is one."""
         around = arguments.parent
         named = around.child_by_field_name("function") if around is not None else None
         if named is None:
             return True  # a constructor
-        return len(self.file.index.taken(plain_name(self.raw(named)).rpartition("::")[2].rpartition(".")[2])) != 1
+        name = plain_name(self.raw(named))
+        seen = len(self.file.index.taken(name.rpartition("::")[2].rpartition(".")[2]))
+        return seen > 1 or (not seen and models.built_in().any_form(name) is None)
 
     def _retyped(self, node: Node, value: Expr) -> Expr:
         """What is given for a parameter, of the type of a cast where that chooses the function: a stream or an event as

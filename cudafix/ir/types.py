@@ -20,7 +20,6 @@ _BEFORE = re.compile(r"(?:\s*\b(?:const|volatile|struct|class|typename)\b)+\s*")
 _BEHIND = re.compile(
     r"\s*(\*|&\s*\?|&&|&|\[[^\[\]]*\]|\.\.\.|\b(?:const|volatile|__restrict__|__restrict|restrict)\b)\Z"
 )
-_ARGUMENTS = re.compile(r"\s*<[^<>]*>\s*")
 _SCOPE = re.compile(r"\s*::\s*(?:template\s+)?")
 _QUALIFIED = re.compile(r"\b(?:const|volatile)\b")
 _QUALIFIERS = frozenset(("const", "volatile"))
@@ -60,9 +59,7 @@ class Type:
         if (before := _BEFORE.match(core)) is not None:
             core = core[before.end() :]
             qualified = qualified or _QUALIFIED.search(before[0]) is not None
-        name = core.removeprefix("::").lstrip()
-        while "<" in name and (shorter := _ARGUMENTS.sub("", name)) != name:
-            name = shorter
+        name = _without_arguments(core.removeprefix("::").lstrip()) if "<" in core else core.removeprefix("::").lstrip()
         name = _SCOPE.sub("::", name) if "::" in name else name
         arguments = tuple(template_arguments(core))
         library = class_template(name)
@@ -148,6 +145,20 @@ class Type:
     def pointers(self) -> int:
         """How many pointers and arrays are followed to what has no marks."""
         return sum(mark in _POINTERS for mark in self.marks)
+
+
+def _without_arguments(name: str) -> str:
+    """A name without its template arguments; between parentheses `>` ends none (C++17, 17.2 [temp.names] 3)."""
+    found, depth, parentheses = list[str](), 0, 0
+    for sign in name:
+        parentheses += (sign == "(") - (sign == ")")
+        if sign == ">" and depth and not parentheses:
+            depth -= 1
+        elif sign == "<" and not parentheses:
+            depth += 1
+        elif not depth:
+            found.append(sign)
+    return "".join(found).strip()
 
 
 def member_of_pair(kind: str, name: str) -> str | None:

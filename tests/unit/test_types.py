@@ -21,6 +21,7 @@ WRITTEN = [
     ("float * __restrict__", "float", ("*",), False, ()),
     ("A<B>::C *", "A::C", ("*",), False, ("B",)),
     ("const std::map<int, A<B, C>> &", "std::map", ("&",), True, ("int", "A<B, C>")),
+    ("std::conditional_t<(sizeof(A) > 2), A, B>", "std::conditional_t", (), False, ("(sizeof(A) > 2)", "A", "B")),
     ("vector < tuple <int, float> >", "vector", (), False, ("tuple <int, float>",)),
 ]
 

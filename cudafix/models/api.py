@@ -176,6 +176,13 @@ class Waits(Enum):
     MAYBE = "maybe"  # the library may or may not wait: no order may be built on it, none may be taken away
 
 
+GRAPHICS = "graphics"
+_LIBRARIES = {
+    "CUDA": ("CUDA Runtime API", "CUDA Driver API"),
+    GRAPHICS: ("OpenGL ", "the worst case of EGL"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Api:
     """One function of one library. `memory`: device, async, managed, pinned, mapped, pitched, array, host,
@@ -230,6 +237,13 @@ class Api:
     unset: str | None = None
     why: str | None = None
     source: str = ""
+
+    @property
+    def library(self) -> str:
+        """The library of the function, if that calls no function but those that it was given, or that a graphics API was
+        given with which it works: each is described where it is given, as `cudaLaunchHostFunc` is. "" of others.
+        """
+        return next((name for name, documents in _LIBRARIES.items() if self.source.startswith(documents)), "")
 
     @property
     def acts(self) -> bool:

@@ -236,12 +236,12 @@ cuSurfRefGetArray                       nothing         out -
 cuTexRef{SetFormat,SetAddressMode,SetFilterMode,SetMipmapFilterMode,SetFlags,SetBorderColor,SetMaxAnisotropy} nothing \
 -*
 cuTexRef{Create,Destroy,GetAddress,GetArray,GetFormat,GetFlags,GetFilterMode,GetAddressMode} nothing hrw*
-cuGraphics{MapResources,UnmapResources} external        - - stream ; why=a graphics API uses the memory
-cuGraphics{UnregisterResource,ResourceSetMapFlags,ResourceGetMappedPointer,SubResourceGetMappedArray} external -* ; \
+cuGraphics{MapResources,UnmapResources} external        - hidden stream ; why=a graphics API uses the memory
+cuGraphics{UnregisterResource,ResourceSetMapFlags,ResourceGetMappedPointer,SubResourceGetMappedArray} external hidden* ; \
 why=memory of a graphics API
 cuGraphics{ResourceGetMappedMipmappedArray,ResourceGetMappedEglFrame,GLRegisterBuffer,GLRegisterImage,\
 EGLRegisterImage} \
-external -* ; why=memory of a graphics API
+external hidden* ; why=memory of a graphics API
 cu{GL,EGL,VDPAU}{GetDevice,GetDevices,CtxCreate} nothing hrw*
 cuEGLStream{ConsumerConnect,ConsumerConnectWithFlags,ConsumerDisconnect,ConsumerAcquireFrame,ConsumerReleaseFrame,\
 ProducerConnect,ProducerDisconnect,ProducerPresentFrame,ProducerReturnFrame} external rw* ; why=memory of another API

@@ -650,9 +650,11 @@ glfwGet{Time,TimerValue,TimerFrequency} clock                   ; returns=time
 @ OpenGL 4.6 core and 3.3 compatibility profile, 2.8 Vertex Arrays, 5.1 Object Lifetimes, 8.4 Pixel Transfer, 10.3: \
 arrays and pointers of the client are kept, read by later draws and written by reads; a query may be of a time (4.2)
 gl[ABCDEFGHIJKLMNOPQRSTUVWXYZ]*         output          hidden* ; anywhere timed
+@ the worst case of EGL 1.5, GLX 1.4 and WGL
+{egl,glX,wgl}*                          output          hidden* ; anywhere timed
 @ the worst case of a library of the host that CUDA reaches by its interoperability functions alone (CUDA C++ \
 Programming Guide 13.0, "Graphics Interoperability"): it reads, writes and keeps all host memory, and tells the time
-{glut,glfw,egl,glX,wgl,glu,glew}*       output          hidden* ; anywhere timed
+{glut,glfw,glu,glew}*                   output          hidden* ; anywhere timed
 @ the worst case: they may use memory and streams of CUDA
 vk*                                     external        rw*     ; why=Vulkan may share memory with CUDA
 {cudla,custatevec,cuquantum,AMGX_,NvSci}* external rw*          ; why=a library that has no table

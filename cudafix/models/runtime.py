@@ -279,14 +279,14 @@ make_cudaPitchedPtr                     nothing         keep - - -          ; si
 """
 
 _INTEROP = """
-cudaGraphics{Map,Unmap}Resources        external        - - stream  ; why=a graphics API uses the memory
-cudaGraphicsResourceGetMappedPointer    external        out out -   ; why=memory of a graphics API
-cudaGraphics{SubResourceGetMappedArray,ResourceGetMappedMipmappedArray,ResourceGetMappedEglFrame} external out -* ; \
+cudaGraphics{Map,Unmap}Resources        external        - hidden stream  ; why=a graphics API uses the memory
+cudaGraphicsResourceGetMappedPointer    external        out out hidden ; why=memory of a graphics API
+cudaGraphics{SubResourceGetMappedArray,ResourceGetMappedMipmappedArray,ResourceGetMappedEglFrame} external out hidden* ; \
 why=memory of a graphics API
-cudaGraphics{UnregisterResource,ResourceSetMapFlags} external -* ; why=memory of a graphics API
+cudaGraphics{UnregisterResource,ResourceSetMapFlags} external hidden* ; why=memory of a graphics API
 cudaGraphics{GLRegisterBuffer,GLRegisterImage,EGLRegisterImage,VDPAURegisterVideoSurface,VDPAURegisterOutputSurface} \
-external out -* ; why=memory of a graphics API
-cudaGraphics{D3D9,D3D10,D3D11}RegisterResource external out -*      ; why=memory of a graphics API
+external out hidden* ; why=memory of a graphics API
+cudaGraphics{D3D9,D3D10,D3D11}RegisterResource external out hidden* ; why=memory of a graphics API
 cuda{GL,VDPAU,D3D9,D3D10,D3D11}{GetDevice,GetDevices,SetGLDevice,SetVDPAUDevice} nothing out hrw*
 cuda{ImportExternalMemory,ExternalMemoryGetMappedBuffer,ExternalMemoryGetMappedMipmappedArray} external out -* ; \
 why=memory of another API

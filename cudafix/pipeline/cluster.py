@@ -345,8 +345,8 @@ class Cluster:
         completed = self._completions(survey, mended) if not self.wrapping.falls_back else []
         rewriter = self._rewriter(survey, header)
         refused = self._refuses_edits(plan, rewriter, [*faults, *completed], outcomes)
-        if refused is not None and refused.name == "own_edit_failed" and plan.shares_events():
-            plan.make_events_in_rounds()  # an event that goes from round to round is more than its text can show
+        if refused is not None and refused.name == "own_edit_failed" and plan.moves_waits():
+            plan.put_waits_back()  # what goes from round to round is more than its text can show
             rewriter = self._rewriter(survey, header)
             refused = self._refuses_edits(plan, rewriter, [*faults, *completed], outcomes)
         if refused is not None:
@@ -781,7 +781,7 @@ class _Memory:
     def run(self, overlay: Overlay) -> list[Outcome]:
         outcomes: list[Outcome] = []
         for (view, original), reached, done in zip(self.views, self.reached, self.done, strict=True):
-            reached = reached | self.called
+            reached = reached | self.called if self.called else reached
             seen = (
                 frozenset((k, c.args) for k, c in overlay.replaced.items() if k in reached),
                 frozenset((k, words(calls)) for k, calls in overlay.before.items() if k in reached),

@@ -70,13 +70,21 @@ class Terminal:
         self._print(("cudafix: ", "bold red"), f"{readable(problem.path)}: {readable(problem.message)}")
 
     def details(self, findings: Iterable[Finding], refusals: Iterable[Refusal]) -> None:
-        """Every finding and refusal with its source line, the related places, and what would unlock it."""
+        """Every finding and refusal with its source line, the related places, and what would unlock it. A path is named
+        once for the places that follow each other in it.
+        """
         for item in _by_place(findings, refusals):
             self._headline(item)
-            self._snippet(item.path, item.offset)
+            of_pair = isinstance(item, Refusal) or item.codemod in PAIRS
+            self._snippet(item.path, item.offset, "allocated here" if of_pair else "")
+            path = item.path
             for place in item.related:
-                self._print(f"  {self._position(place.path, place.offset)}: {readable(place.text)}")
-                self._snippet(place.path, place.offset)
+                seen = place.path in self._positions.sources
+                if place.path != path or not seen:
+                    said = "" if seen else f": {readable(place.text)}"
+                    self._print(f"  {self._position(place.path, place.offset)}{said}")
+                path = place.path
+                self._snippet(place.path, place.offset, readable(place.text))
             if isinstance(item, Refusal):
                 self._note("unlock", item.unlock)
             else:
@@ -134,6 +142,8 @@ class Terminal:
             self._print(f"  {count:5} refused: {name}")
         for reason, count in sorted((+left).items(), key=_most):
             self._print(f"  {count:5} left: {reason}")
+        if names := {refusal.name for refusal in report.refusals}:
+            self._print(f"`cudafix explain {names.pop() if len(names) == 1 else 'NAME'}` says more about a refusal")
         self.caveats(selection)
 
     def _counted(self, names: Counter[str]) -> None:
@@ -176,8 +186,8 @@ class Terminal:
         line, column = self._positions.point(path, offset)
         return f"{readable(path)}:{line}:{column}"
 
-    def _snippet(self, path: str, offset: int) -> None:
-        """The source line and a caret below the token at `offset`."""
+    def _snippet(self, path: str, offset: int, label: str) -> None:
+        """The source line, and a caret below the token at `offset` with a label; a line of its own if that is long."""
         if path not in self._positions.sources:
             return
         number, start, line = self._positions.line(path, offset)
@@ -189,14 +199,20 @@ class Terminal:
         before = before.expandtabs(4)
         shown = before + marked + after.expandtabs(4)
         caret, length = cell_len(before), max(cell_len(marked), 1)
-        margin = f"{number:6} | "
+        margin, below = f"{number:6} | ", " " * 6 + " | "
         if self._console.is_terminal and cell_len(shown) > (room := self._console.width - len(margin)):
             cut = max(0, min(len(before) - room // 3, len(shown) - room))
             caret -= cell_len(shown[:cut])
             shown = shown[cut : cut + room]
             length = max(min(length, room - caret), 1)
         self._print((margin, "dim"), shown, crop=False, no_wrap=True, overflow="ignore")
-        self._print((" " * 6 + " | ", "dim"), " " * caret, ("^" * length, "bold magenta"))
+        fits = not self._console.is_terminal or (
+            len(below) + caret + length + 1 + cell_len(label) <= self._console.width
+        )
+        marks: list[Piece] = [(below, "dim"), " " * caret, ("^" * length, "bold magenta")]
+        self._print(*marks, f" {label}" if label and fits else "")
+        if label and not fits:
+            self._print((below, "dim"), label)
 
 
 def tell(problems: Iterable[Problem]) -> None:

@@ -71,12 +71,15 @@ class Insertion:
 
 @dataclass(slots=True)
 class Plan:
-    """What moves, on which streams, and what is inserted (for which groups). Those of `bound` move together."""
+    """What moves, on which streams, and what is inserted (for which groups). Those of `bound` move together. With the
+    insertions `in_place`, where they are needed, the rewrite was proved too.
+    """
 
     groups: list[Group]
     insertions: dict[Insertion, set[int]] = field(default_factory=dict)
     anchors: dict[Key, ir.Call | Beside] = field(default_factory=dict)
     bound: set[int] = field(default_factory=set)
+    in_place: dict[Insertion, set[int]] | None = None
 
     def moving(self) -> list[Group]:
         return [g for g in self.groups if g.refused is None]
@@ -99,17 +102,14 @@ class Plan:
                     calls.append(step)  # several waits share what makes an event
         return overlay
 
-    def shares_events(self) -> bool:
-        """Whether an event is made in front of a loop."""
-        return any(isinstance(event, LoopEvent) for event in self.events())
+    def moves_waits(self) -> bool:
+        """Whether waits stand elsewhere than where they are needed, or events are made there."""
+        return self.in_place is not None and self.in_place.keys() != self.insertions.keys()
 
-    def make_events_in_rounds(self) -> None:
-        """Let each wait in a loop make an event of its own."""
-        moved: dict[Insertion, set[int]] = {}
-        for insertion, needed_by in self.insertions.items():
-            own = replace(insertion, event=None) if isinstance(insertion.event, LoopEvent) else insertion
-            moved.setdefault(own, set()).update(needed_by)
-        self.insertions = moved
+    def put_waits_back(self) -> None:
+        """Let each wait stand where it is needed, with an event of its own."""
+        assert self.in_place is not None
+        self.insertions = self.in_place
 
     def events(self) -> list[OwnEvent | LoopEvent]:
         """The events that objects and loops get."""

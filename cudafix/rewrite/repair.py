@@ -180,6 +180,7 @@ class Repair:
         for simplify in (self._allocate_where_it_is_used, self._wait_without_others):
             if simplify():
                 self._minimize()
+        self.plan.in_place = {insertion: set(needed_by) for insertion, needed_by in self.plan.insertions.items()}
         if self._wait_in_front_of_a_call():
             self._minimize()
         for after in (True, False):

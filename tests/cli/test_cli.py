@@ -122,19 +122,19 @@ def test_check_shows_the_place_the_line_a_caret_and_what_would_unlock_it(run: Cu
     assert run("check", "--unsafe").out.decode() == (
         "a.cu:3:8: refused: escapes: `p` is stored (churn)\n"
         "     3 |     CHECK(cudaMalloc(&p, n)); // refuse\n"
-        "       |           ^^^^^^^^^^\n"
-        "  a.cu:1:1: `k` may still run\n"
+        "       |           ^^^^^^^^^^ allocated here\n"
         "     1 | k<<<1, 1>>>(p);\n"
-        "       | ^\n"
+        "       | ^ `k` may still run\n"
         "  unlock: keep it\n"
         "\n"
         "a.cu:4:3: stream_ordered_pairs: `p` can move to stream `s` (churn)\n"
         "     4 |   cudaMalloc(&q, n); // assumes\n"
-        "       |   ^^^^^^^^^^\n"
+        "       |   ^^^^^^^^^^ allocated here\n"
         "  assumes: `f` leaves no work running on the device (`leaves_no_work`)\n"
         "\n"
         "2 allocation sites: 1 can be rewritten (1 churn), 1 refused\n"
         "      1 refused: escapes\n"
+        "`cudafix explain escapes` says more about a refusal\n"
         "the new code needs devices with memory pools: `pools` in the configuration settles it\n"
     )
 
@@ -143,7 +143,7 @@ def test_the_column_counts_characters_and_the_caret_stands_below_wide_ones(run: 
     write(a="/* \u6f22\u00e4 */ cudaMalloc(&p, n);\n")
     lines = run("check").out.decode().splitlines()
     assert lines[0].startswith("a.cu:1:10: ")
-    assert lines[2] == "       |" + " " * 11 + "^" * 10
+    assert lines[2] == "       |" + " " * 11 + "^" * 10 + " allocated here"
 
 
 def test_bytes_that_are_no_text_cannot_act_on_the_terminal(run: Cudafix) -> None:

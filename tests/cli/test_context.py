@@ -382,7 +382,10 @@ def test_what_needs_an_edit_in_a_module_is_refused(cudafix: Cudafix) -> None:
     write({"helper.py": HELPER + "\ndef free(d):\n    check(cudart.cudaFree(d))\n"})
     run = cudafix("check", "a.py")
     assert "site_not_editable: `cudaFree` is in `helper.py`" in run.out
-    assert run.out.endswith("1 allocation site: 0 can be rewritten, 1 refused\n      1 refused: site_not_editable\n")
+    assert run.out.endswith(
+        "1 allocation site: 0 can be rewritten, 1 refused\n      1 refused: site_not_editable\n"
+        "`cudafix explain site_not_editable` says more about a refusal\n"
+    )
 
 
 def test_modules_are_found_as_in_a_tree(cudafix: Cudafix) -> None:

@@ -44,6 +44,7 @@ ENOUGH = {
     "a loop with a variable of its own": ("s[1]", "for (auto &stream : s) { auto own = stream; wait(own); }"),
     "an event of a vector": ("one", "@E cudaEventRecord(v[0], one); cudaEventSynchronize(v[0]);"),
     "a loop over a vector": ("w[0]", "for (auto stream : w) cudaStreamSynchronize(stream);"),
+    "a list in braces": ("one", "for (auto stream : {s[0], one}) cudaStreamSynchronize(stream);"),
     "an overload for streams": ("one", "wait(one);"),
     "an overload for events": ("one", "cudaEventRecord(e[1], one); wait(e[1]);"),
 }
@@ -55,6 +56,7 @@ TOO_FEW = {
     "another event of a vector": ("one", "@E cudaEventRecord(v[0], one); cudaEventSynchronize(v[1]);"),
     "a vector that was cut off": ("w[1]", "one = w[1]; w.resize(1); for (auto own : w) cudaStreamSynchronize(own);"),
     "a vector that was moved away": ("w[0]", "@M for (auto stream : w) cudaStreamSynchronize(stream);"),
+    "a list of either": ("one", "for (auto own : {argc > 1 ? s[0] : one, s[1]}) cudaStreamSynchronize(own);"),
     "the overload for events": ("one", "wait(e[1]);"),
     "an overload that takes anything": ("one", "look(argc > 1 ? Any(one) : Any(e[0]));"),
 }

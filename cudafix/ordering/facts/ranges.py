@@ -65,8 +65,9 @@ def picked_from(loop: ir.Loop) -> Iterator[ir.Expr]:
 
 def told_apart(program: Program, moves_memory: Callable[[ir.Block, str | None], bool]) -> frozenset[str]:
     """The names of the arrays of streams and events whose elements are told apart by number: from which something is
-    picked by a number, beside loops, so that no generic round knows it. No loop, and no call, has other arrays beside
-    them, whose elements belong to theirs, and no loop over them moves memory: its streams are those of each round.
+    picked by a number, or stored by one, beside loops, so that no generic round knows it. No loop, and no call, has
+    other arrays beside them, whose elements belong to theirs, and no loop over them moves memory: its streams are those
+    of each round.
     """
     return program.kept("told apart", lambda: _told_apart(program, moves_memory))
 
@@ -90,7 +91,8 @@ def _told_apart(program: Program, moves_memory: Callable[[ir.Block, str | None],
                 if arrays and moves_memory(stmt.body, function.cls):
                     others.update(map(array_name, arrays))
                 continue
-            for one in (one for expr in ir.values_in(stmt) for one in ir.variables(expr)):
+            stored = (stmt.target,) if isinstance(stmt, ir.Assign) else ()
+            for one in (one for expr in (*stored, *ir.values_in(stmt)) for one in ir.variables(expr)):
                 match one:
                     case ir.Index(base, ir.Const(text)) if _NUMBER.fullmatch(text):
                         found |= {array_name(base)} if _of_handles(program, function, base) else set()

@@ -41,6 +41,8 @@ _POINTER = re.compile(r"\*(?:\s*\b(?:const|volatile|__restrict__))*\s*$")
 _CALLS_WHAT_IS_HELD = frozenset(("visit", "apply"))
 MAX_PARTS = 12  # of a part of a part of a variable, in what calls itself
 _WORD = re.compile(r"[A-Za-z_]\w*")
+# what leads to an element of a map, and has no part of it (C++17, 27.2.1 [iterator.requirements.general])
+_ITERATOR = re.compile(r"(?:std::)?(?:unordered_)?(?:multi)?map\s*<.*>::(?:const_)?iterator", re.DOTALL)
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class)\b|[\s&?]")
 
 
@@ -453,7 +455,7 @@ class Calls(Operations):
         if kind and kind in NUMBERS:
             return
         functions = self.functions_among(values)
-        if not functions or kind.startswith(("std::function", "auto")):
+        if not functions or kind.startswith(("std::function", "auto")) or _ITERATOR.fullmatch(kind) is not None:
             return
         if any(map(self.reach.works_on_device, functions)):
             holder = f"a `{kind}`" if kind else "an object"
@@ -1282,11 +1284,17 @@ class Calls(Operations):
             state.env.write([_GIVEN_AWAY], known | found)
 
     def hands_out(
-        self, values: Values, args: Iterable[ir.Expr], call: ir.Call | None, state: State, runs: str = ""
+        self,
+        values: Values,
+        args: Iterable[ir.Expr],
+        call: ir.Call | None,
+        state: State,
+        runs: str = "",
+        library: str = "",
     ) -> bool:
         """Code that is not seen gets functions of the program, or objects with methods, or these as template arguments:
         it may call them, now and whenever it runs again. True if it may leave work by that. `runs` says what code of
-        the program it is, where it is no external one.
+        the program it is, where it is no external one. That of a `library` calls nothing that others have got (`Api`).
         """
         able = self.program.kept("of use elsewhere", lambda: _of_use_elsewhere(self.program, self.reach, self.slicer))
         if self.in_python:
@@ -1297,14 +1305,18 @@ class Calls(Operations):
             for part in self._handed_over(expr):
                 if isinstance(part, ir.Var | ir.Field | ir.Index | ir.Deref):
                     words.update(_WORD.findall(self.type_of(part)))
-        names = {v.name for v in values if isinstance(v, mem.Function)} | words | {_REGISTERED}
+        names = (
+            {v.name for v in values if isinstance(v, mem.Function)} | words | (set[str]() if library else {_REGISTERED})
+        )
         found: Values = frozenset(mem.Function(one, path) for name in names for one in able.get(last(name), ()))
         found |= self.of_libraries(values)
         if found:
             found |= {v for v in values if isinstance(v, mem.Ref)}
-        known = state.env.read(_HANDED_OUT)
-        if not found <= known:
-            state.env.write([_HANDED_OUT], known | found)
+        own: mem.Cell = (("global", "", f"<what {library} was given>"), ()) if library else _HANDED_OUT
+        known = state.env.read(own)
+        for place in dict.fromkeys((own, _HANDED_OUT)):
+            if not found <= (held := state.env.read(place)):
+                state.env.write([place], held | found)
         span = call.span if call is not None else self.frame.function.span
         named = self.program.kept("functions by name", lambda: _by_name(self.program))
         held = [f for v in known | found if isinstance(v, mem.Function) for f in named.get(v.name, ())]
@@ -1454,6 +1466,8 @@ def _of_use_elsewhere(program: Program, reach: Reach, slicer: Slicer) -> dict[st
     classes = Classes.of(program, reach)
     values = {last(name) for name, _ in program.functions_that_are_values()}
     values |= Callbacks.of(program, reach.tables).names
+    texts = (stmt for function in program.functions() for stmt in function.statements if isinstance(stmt, ir.Unknown))
+    values |= {last(one.name) for text in texts for one in text.reaches or () if isinstance(one, ir.FuncRef)}
     for function in program.functions():
         named = function.cls is not None or ir.LAMBDA in function.name or last(function.name) in values
         changes = named and may_change_values(function, slicer, reach)

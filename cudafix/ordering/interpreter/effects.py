@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from cudafix import ir
 from cudafix.ir.link import Program, last
 from cudafix.models import Tables
-from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, played_by
+from cudafix.models.api import GRAPHICS, HOST_EFFECTS, Api, Effect, Waits, played_by
 from cudafix.models.shell import stays_off_the_device
 from cudafix.ordering.facts import paths
 from cudafix.ordering.facts.any_time import AnyTime
@@ -243,7 +243,7 @@ class Effects(Allocations):
             if not places <= kept:
                 state.env.write([_GIVEN_TO_LIBRARIES], kept | places)
             found |= self.reachable(state, kept)
-        if self.hands_out(found, (), call, state):
+        if self.hands_out(found, (), call, state, library=GRAPHICS if api.library else ""):
             self._foreign_work(call, f"`{call.callee}`", self.mask(found), state, Within(works=True))
 
     def _sizes_change(self, call: ir.Call, api: Api, state: State) -> None:
@@ -1155,7 +1155,7 @@ class Effects(Allocations):
         self._give_away(values, state)
         if api.why is None or "thread" not in api.why:
             self._may_be_pinned(call.given, values, state)
-        works = self.hands_out(values, () if of_c else call.given, call, state)
+        works = self.hands_out(values, () if of_c else call.given, call, state, library=api.library)
         works = works or api.works_elsewhere or api.unset is not None
         within = Within(works=True) if works else None
         threads = api.why is not None and "thread" in api.why

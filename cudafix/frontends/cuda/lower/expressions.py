@@ -115,6 +115,12 @@ _MOST_PARTS = 4  # of parts of parts
 _INTEGER = re.compile(r"[0-9]+")
 
 
+def is_iterator_of_map(kind: str) -> bool:
+    """Whether a type is that of an iterator of a map."""
+    of = Type.of(kind)
+    return of.outer.pairs and of.last in ("iterator", "const_iterator") and of.is_direct
+
+
 def _views_text(kind: str) -> bool:
     """Whether an object of a type is a view of a text, or has one in it."""
     of = Type.of(kind)
@@ -688,6 +694,8 @@ class Expressions:
             if isinstance(expr.base, Addr):
                 return self.type_of(expr.base.base)
             kind = self.type_of(expr.base)
+            if is_iterator_of_map(kind):
+                return self.element_of_map(kind)
             return kind.removesuffix(" &") if kind.endswith(" &") else pointee(kind)
         if isinstance(expr, Index):
             return pointee(self.type_of(expr.base))
@@ -754,8 +762,9 @@ class Expressions:
             self.emit(ir.Assign(Field(place, ir.SHRUNK), values[0], self.span(node)))
 
     def element_of_map(self, kind: str) -> str:
-        """The type of the elements of a map; empty for any other type."""
-        given = of.arguments if (of := Type.of(kind)).library.pairs else ()
+        """The type of the elements of a map, and of what its iterators lead to; empty for any other type."""
+        of = Type.of(kind)
+        given = of.arguments if of.library.pairs or is_iterator_of_map(kind) else ()
         return f"std::pair<const {given[0]}, {given[1]}>" if len(given) >= 2 else ""
 
     # -- values and places --------------------------------------------------------------------------------------------

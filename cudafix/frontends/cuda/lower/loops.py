@@ -11,6 +11,7 @@ from cudafix import ir
 from cudafix.frontends.cuda.lower.branches import Branches
 from cudafix.frontends.cuda.lower.syntax import cast_argument, first_named, is_constant_around
 from cudafix.frontends.cuda.lower.terms import (
+    PLACES,
     Plain,
     assigned_in,
     generic,
@@ -22,6 +23,7 @@ from cudafix.frontends.cuda.sema.declarators import declared
 from cudafix.ir import (
     Addr,
     Block,
+    Const,
     Expr,
     Field,
     Index,
@@ -300,14 +302,20 @@ class Loops(Branches):
                 container = self.lvalue(container_node)
             one = declared(self.type_specifier(node), declarator, self.source.text)
             self.flush()
-            iterators = self.iterated(container_node, container)
-            counted = self._count(container, container_node) if iterators is None else None
-            index = Var(f"{ir.ROUND}@{node.start_byte + self.source.shift}") if counted is not None else None
-            element: Expr = Index(iterators[0] if iterators is not None else container, index or Opaque(()))
+            is_list = container_node.type == "initializer_list"
+            listed = self._handles_in(container_node) if is_list else ()
             options: tuple[Expr, ...] = ()
-            if container_node.type == "initializer_list":
+            if listed:
+                container = self._list_of(container_node, listed)
+            elif is_list:
                 options = container.parts if isinstance(container, Opaque) else (container,)
                 options = tuple(self._element_of_list(container_node, option) for option in options)
+            iterators = self.iterated(container_node, container)
+            counted = self._count(container, container_node) if iterators is None and not is_list else None
+            counted = (str(len(listed)), ()) if listed else counted
+            index = Var(f"{ir.ROUND}@{node.start_byte + self.source.shift}") if counted is not None else None
+            element: Expr = Index(iterators[0] if iterators is not None else container, index or Opaque(()))
+            if is_list and not listed:
                 element = ir.Choice(options) if options else Opaque(())
 
             def bind() -> None:
@@ -371,6 +379,23 @@ class Loops(Branches):
             self._emit_loop(loop)
 
         self.scoped(run, node)
+
+    def _handles_in(self, node: Node) -> tuple[Expr, ...]:
+        """The places of the streams or events that a braced list names; none for any other list."""
+        children = [child for child in node.named_children if child.type != "comment"]
+        if any(child.type not in ("identifier", "field_expression", "subscript_expression") for child in children):
+            return ()
+        values = tuple(map(self.value, children))
+        known = all(isinstance(value, PLACES) and self.type_of(value) in ir.HANDLES for value in values)
+        return values if known else ()
+
+    def _list_of(self, node: Node, values: tuple[Expr, ...]) -> Var:
+        """The array that a braced list is of (C++17, 11.6.4 [dcl.init.list] 5)."""
+        made, span = self.temporary(self.type_of(values[0])), self.span(node)
+        self.emit(ir.Declare(made, self.type_of(made), True, span))
+        for n, value in enumerate(values):
+            self.emit(ir.Assign(Index(made, Const(str(n))), value, span))
+        return made
 
     def _element_of_list(self, node: Node, value: Expr) -> Expr:
         """What a braced list holds of a value: of an object, a copy (C++17, 11.6.4 [dcl.init.list] 5)."""

@@ -11,6 +11,7 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda.lower.context import File
 from cudafix.frontends.cuda.parse.source import Parsed
+from cudafix.frontends.cuda.preprocess.macros import Macro
 from cudafix.frontends.cuda.sema.declarations import DEFAULTED_DESTRUCTOR, Definition
 from cudafix.ir.names import WORD_IN_BYTES
 
@@ -41,17 +42,29 @@ def given_by_macros(file: File, hosts: Sequence[Definition], parsed: Parsed) -> 
     defining: list[str] = []
     for start, end, in_class in _uses(file, parsed):
         words = WORD_IN_BYTES.findall(parsed.unmasked, start, end)
-        macros = {word: macro for word in words if (macro := file.macros.get(word.decode())) is not None}
-        bodies = [text for word in words if word in macros and _DEFINES.search(text := macros[word].body) is not None]
-        named = [word for text in bodies for word in WORD_IN_BYTES.findall(text)]
-        defining += _functions(file, (*named, *(words if bodies else ())))
+        bodies = [macro.body for macro in _used(file, words)]
+        if any(_DEFINES.search(body) is not None for body in bodies):
+            named = [word for body in bodies for word in WORD_IN_BYTES.findall(body)]
+            defining += _functions(file, (*named, *words))
         if in_class:
             continue
         declares = DEFAULTED_DESTRUCTOR.fullmatch(parsed.unmasked, start, end) is not None
         for word in words:
-            of_body = set(WORD_IN_BYTES.findall(macros[word].body)) if word in macros else set()
+            of_body = {one for macro in _used(file, (word,)) for one in WORD_IN_BYTES.findall(macro.body)}
             registered += sorted(_functions(file, of_body if declares else of_body | {word}))
     return Given(tuple(dict.fromkeys(registered)), tuple(dict.fromkeys(defining)))
+
+
+def _used(file: File, words: Iterable[bytes]) -> list[Macro]:
+    """The macros that these words are, and those in their texts."""
+    found: dict[str, Macro] = {}
+    stack = list(words)
+    while stack:
+        name = stack.pop().decode()
+        if name not in found and (macro := file.macros.get(name)) is not None:
+            found[name] = macro
+            stack += WORD_IN_BYTES.findall(macro.body)
+    return list(found.values())
 
 
 def is_function(file: File, name: str) -> bool:
@@ -67,7 +80,11 @@ def _uses(file: File, parsed: Parsed) -> Iterator[tuple[int, int, bool]]:
     """The ranges outside of functions where macros may be used, and whether they are in a class."""
     root = parsed.tree.root_node
     yield from ((start, end, False) for start, end in _between_declarations(root))
-    defining = [name.encode() for name, macro in file.macros.items() if _DEFINES.search(macro.body) is not None]
+    defining = [
+        name.encode()
+        for name in file.macros
+        if any(_DEFINES.search(macro.body) is not None for macro in _used(file, (name.encode(),)))
+    ]
     uses = re.finditer(rb"\b(?:%b)\b[^;{}]*" % b"|".join(map(re.escape, defining)), parsed.unmasked)
     for use in uses if defining else ():  # a member is made with each object
         node = root.descendant_for_byte_range(use.start(), use.start() + 1)

@@ -62,6 +62,7 @@ _CODE = frozenset(
 # expressions of which `decltype` may be a reference (C++17, 10.1.7.2 [dcl.type.simple] 4)
 _MAY_REFER = frozenset("call_expression subscript_expression pointer_expression parenthesized_expression".split())
 _MAKE_VALUES = frozenset("number_literal char_literal string_literal true false null nullptr lambda_expression".split())
+_GIVES_ITERATORS = frozenset("begin end cbegin cend find lower_bound upper_bound".split())
 _DECLTYPE = re.compile(r"decltype\s*\(\s*(\w+)\s*\)")
 _STATIC = frozenset(("static", "thread_local", "__thread"))  # made once, and there until the thread ends
 _OBJECT = re.compile(r"([\w:]+)\s*(?:\(\s*\)|\{\s*\})")  # made without arguments
@@ -615,9 +616,23 @@ class Variables(Blocks):
             text = self.raw(kind) if kind is not None else ""
         else:
             text = cast_type(self.raw, value) if value.type == "call_expression" else ""
+        if iterator := self._iterator_of_map(value):
+            return iterator
         if text:
             return re.sub(r"\s*\*", " *", text.replace("const", " ").strip(), count=1).strip()
         return self.type_of(self.decayed(result))
+
+    def _iterator_of_map(self, value: Node) -> str:
+        """The type of an iterator that a method of a map returns ([map.overview]); "" of any other value."""
+        function = value.child_by_field_name("function") if value.type == "call_expression" else None
+        name = function.child_by_field_name("field") if function is not None else None
+        argument = function.child_by_field_name("argument") if function is not None else None
+        if argument is None or name is None or argument.type != "identifier" or self.raw(name) not in _GIVES_ITERATORS:
+            return ""
+        place = self.local(self.raw(argument)) or self.resolve_variable(self.raw(argument), argument)
+        kind = self.type_of(place).removeprefix("const ") if place is not None else ""
+        of = Type.of(kind)
+        return f"{kind}::iterator" if of.library.pairs and len(of.arguments) >= 2 and not of.marks else ""
 
     def _reference(self, one: Declared, node: Node, place: Expr, kind: str) -> None:
         place = self.made_of(node, kind, place)

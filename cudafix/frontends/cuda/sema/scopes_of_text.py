@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 
 _BRACE = re.compile(rb"[{}]|\"(?:[^\"\\\n]|\\.)*\"|(?<!\w)'(?:[^'\\\n]|\\.)*'", re.DOTALL)
-_NAMESPACE = re.compile(rb"\bnamespace\b\s*(?:\[\[.*?\]\]\s*)?((?:inline\s+)?[\w:\s]*)\Z", re.DOTALL)
+_NAMESPACE = re.compile(rb"\bnamespace\b\s*(?:\[\[.*?\]\]\s*)?([\w:\s]*)\Z", re.DOTALL)
 _CLASS = re.compile(
     rb"\b(?:struct|class|union)\s+(?:(?:__\w+__|alignas)\s*\([^{};]*?\)+\s*|\[\[[^\]]*\]\]\s*)*((?:\w+\s*::\s*)*\w+)"
     rb"(?:\s*<[^{};]*>)?\s*(?:final\s*)?(?::(?!:)[^{};]*)?\Z"
@@ -61,7 +61,8 @@ def _opened(head: bytes, around: str) -> tuple[str, bool]:
         return f"{around}::{plain}" if around and plain else plain or around
 
     if (found := _NAMESPACE.search(head)) is not None:
-        return inside(found[1].removeprefix(b"inline").strip()), False
+        is_inline = head[: found.start()].rstrip().endswith(b"inline")  # as if around it ([namespace.def] 8)
+        return around if is_inline else inside(found[1].strip()), False
     if (found := _CLASS.search(head)) is not None:
         return inside(found[1]), False
     if (found := _FUNCTION.search(head)) is not None:

@@ -51,7 +51,6 @@ from cudafix.ir.names import (
     held_in,
     is_any_of,
     is_held,
-    member_of_pair,
     names_of,
     template_arguments,
 )
@@ -108,6 +107,7 @@ from cudafix.ir.traversal import (
     values_in,
     variables,
 )
+from cudafix.ir.types import member_of_pair
 
 __all__ = [
     "AT_ANY_TIME",

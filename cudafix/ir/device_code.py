@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from cudafix import ir
 from cudafix.ir.names import WORD, scopes_around
+from cudafix.ir.types import Type
 from cudafix.models.api import plays, roles_of
 from cudafix.models.device import device
 
@@ -104,7 +105,7 @@ class FunctionObjects:
         """Those that objects of these types have. A type that is not known, or empty, is any."""
         words: set[str] = set()
         for kind in types:
-            plain = kind.partition("<")[0].strip(" *&").removeprefix("const ").removeprefix("::")
+            plain = Type.of(kind).name
             is_known = "*" in kind or plain.partition("::")[0] in _LIBRARIES or last(plain) in self._classes
             if not is_known and not _NUMBER.fullmatch(plain):
                 return self._all

@@ -6,7 +6,6 @@ itself (`static` functions and anonymous namespaces stay in it), then among all 
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -15,11 +14,11 @@ from typing import TypeVar, cast
 from cudafix import ir
 from cudafix.ir import device_code
 from cudafix.ir.names import WORD
+from cudafix.ir.types import Type
 from cudafix.models.api import Defined, Prototype
 
 T = TypeVar("T")
 
-_OWNER = re.compile(r"(?:const )?(?:std::)?unique_ptr\s*<\s*([\w:]+)\s*>(?: &)?")
 
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 """How the names of files end that are compiled on their own."""
@@ -242,13 +241,16 @@ class Program:
 
     def is_owner(self, kind: str) -> bool:
         """Whether a type is a smart pointer or a vector of which each use and each end is lowered, in all files."""
-        if kind.removesuffix(" &").endswith(f", {ir.ENDED}>"):
-            of, owned = last(ir.template_arguments(kind)[0]), self.kept("owned", self._owned)
-            if "<" in of:  # a smart pointer: any of them may be meant
+        of = Type.of(kind)
+        if not of.arguments or not of.is_direct:
+            return False
+        held, owned = Type.of(of.arguments[0]), self.kept("owned", self._owned)
+        if of.arguments[-1] == ir.ENDED:
+            if held.arguments:  # a smart pointer: any of them may be meant
                 return not any(one.endswith(ir.ENDED) and not lowered for one, lowered in owned.items())
-            return owned.get(f"{of}{ir.ENDED}", True)
-        found = _OWNER.fullmatch(kind)
-        return found is not None and self.kept("owned", self._owned).get(last(found[1]), False)
+            return owned.get(f"{held.last}{ir.ENDED}", True)
+        alone = of.library.name == "unique_ptr" and len(of.arguments) == 1 and not held.marks
+        return alone and not held.arguments and owned.get(held.last, False)
 
     def _owned(self) -> dict[str, bool]:
         found: dict[str, bool] = {}

@@ -43,7 +43,6 @@ NOT_KEPT = "<not kept yet>"
 _MAX_NAMES = 50
 _ANY = "|"
 _HELD = "*"
-_PAIR = re.compile(r"(?:const )?(?:std::)?pair\s*<[^&]*>(?: &)?")
 HANDED_OUT = "::<functions that code which is not seen has got>"
 """The name of a variable for the functions of the program that code which is not seen may call whenever it runs."""
 NO_OBJECT = "<no object>"
@@ -89,12 +88,6 @@ methods that it may be.
 """
 POINTER_TO_MEMBER = "a pointer to a member"
 """Why a place is `Unknown` of which the first part is the object."""
-
-
-def member_of_pair(kind: str, name: str) -> str | None:
-    """The type of `first` or `second` of a `std::pair`, which may be a reference ([pairs.pair]); None for any other."""
-    given = template_arguments(kind) if _PAIR.fullmatch(kind) is not None else []
-    return given[name == "second"] if len(given) == 2 and name in ("first", "second") else None
 
 
 def template_arguments(kind: str) -> list[str]:

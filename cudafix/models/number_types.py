@@ -22,6 +22,16 @@ _ADDRESSES = re.compile(
 _FLOATS = re.compile(r"(?:float|double|long double|half|__half|__nv_bfloat16|nv_bfloat16|dim3|(?:float|double)[1-4])")
 
 
+_BYTES = frozenset(
+    "char|signed char|unsigned char|uchar|int8_t|uint8_t|std::int8_t|std::uint8_t|byte|std::byte|BYTE|Byte".split("|")
+)
+
+
+def is_byte(kind: str) -> bool:
+    """Whether an object of a type as written is a byte of another one ([basic.lval] 11)."""
+    return kind in _BYTES
+
+
 def is_number(kind: str) -> bool:
     """Whether a type as written is a plain number (or a small value made of numbers): no pointer, handle or status."""
     return _NUMBERS.fullmatch(kind) is not None

@@ -582,7 +582,7 @@ def test_a_kernel_keeps_the_addresses_that_it_stores(statement: str, keeps: bool
         ("typedef float real; template <typename real> void f() { real x; }", "real"),
         ("typedef float real; namespace n { struct real { int *p; }; void f() { real x; } }", "auto"),
         ("typedef float real; namespace n { void f() { other::real x; } }", "other::real"),
-        ("typedef int real, *pointer; void f() { real x; }", "real"),
+        ("typedef int real, *pointer; void f() { real x; }", "int"),
         ("#define real float\n#undef real\n#define real float *\nvoid f() { real x; }", "real"),
         ("#define real float *\nvoid f() { real x; }\n#undef real\n#define real float\n", "real"),
     ],

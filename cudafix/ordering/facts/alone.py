@@ -18,6 +18,7 @@ from collections.abc import Iterator, Set
 
 from cudafix import ir
 from cudafix.ir.link import Program, last
+from cudafix.ir.types import Type
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, played, roles_of
 from cudafix.ordering.facts.clients import CALLER
@@ -219,7 +220,7 @@ class Alone:
             elif call.receiver is not None or function.cls is not None:
                 yield from (f for f in self._methods.get(name, ()) if f.bases)
         else:
-            kind = last(self._type_of(call, function).partition("<")[0])
+            kind = Type.of(self._type_of(call, function)).last
             # an object that is called is of the class that is written, or unknown
             methods = [f for one in ir.names_of(name) for f in self._methods.get(one, ())]
             yield from (f for f in methods if name != "operator()" or last(f.cls or "") == kind)

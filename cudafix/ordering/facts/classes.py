@@ -10,10 +10,12 @@ from functools import cached_property
 
 from cudafix import ir
 from cudafix.ir.link import Program, Reaching, handed_over, last, takes
+from cudafix.ir.types import Type
 from cudafix.models.api import Effect, plays, roles_of
+from cudafix.models.number_types import is_byte
 from cudafix.ordering.facts import paths
 from cudafix.ordering.facts.clients import ELEMENT
-from cudafix.ordering.facts.plain import ADDRESS, BYTES, may_lead
+from cudafix.ordering.facts.plain import ADDRESS, may_lead
 from cudafix.ordering.facts.reach import Reach
 from cudafix.ordering.facts.slicing import Slicer
 from cudafix.ordering.facts.unwritten import assigned_unseen, may_be_assigned_unseen
@@ -51,7 +53,6 @@ _FOUND_BY_OBJECTS = frozenset(
 )
 _MAX_SUBOBJECTS = 256
 _WORDS = re.compile(r"\w+")
-_QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class|typename)\b")
 
 
 class Observation(Enum):
@@ -79,7 +80,7 @@ class Classes:
         others, those of its bases, or of the classes derived from it; of any class where it is not known which. And
         whether it can be nothing else.
         """
-        plain = _QUALIFIERS.sub("", kind).strip(" *&.").partition("<")[0].strip()
+        plain = Type.of(kind).written_name
         cls, python = last(plain), path.endswith(ir.PYTHON)
         classes = self._meant(plain)
         own = [f for f in self.program.resolve(name, arity, path, plain or None) if f.cls is not None]
@@ -129,12 +130,12 @@ class Classes:
 
     def is_class(self, kind: str) -> bool:
         """Whether a type is a class of the program and nothing else."""
-        return bool(self._meant(_plain(kind)))
+        return bool(self._meant(Type.of(kind).written_name))
 
     def may_be_of(self, kind: str, base: str) -> bool:
         """Whether an object of one type may be one of another: of the same class, or of one derived from it."""
-        meant = self._meant(_plain(base)) or frozenset()
-        own = self._meant(_plain(kind))
+        meant = self._meant(Type.of(base).written_name) or frozenset()
+        own = self._meant(Type.of(kind).written_name)
         if own is None or own & meant:
             return True
         named = own | {b for cls in own for b in self._bases.get(last(cls), ())}
@@ -174,12 +175,12 @@ class Classes:
 
     def is_open(self, kind: str) -> bool:
         """Whether a type may be any: it is deduced, a parameter of a template, or an alias."""
-        plain = _QUALIFIERS.sub("", kind).strip(" &.")
-        return plain.startswith(("auto", "decltype")) or plain in self._other_types
+        of = Type.of(kind)
+        return of.is_deduced or (not of.pointers and of.core in self._other_types)
 
     def is_other_class(self, kind: str) -> bool:
         """Whether a type is a class by its name, and none of the standard library."""
-        plain = _QUALIFIERS.sub("", kind).strip(" *&.").partition("<")[0].strip()
+        plain = Type.of(kind).written_name
         if not plain or plain.startswith(("auto", "decltype", "std::", "thrust::", "cuda::")):
             return False
         return "::" in plain or self._meant(plain) is not None
@@ -197,7 +198,7 @@ class Classes:
 
     def is_unseen_base(self, base: str) -> bool:
         """Whether a class that others are derived from is in no file of the program, nor in the standard one."""
-        return not self._is_seen(base.partition("<")[0])
+        return not self._is_seen(Type.of(base).written_name)
 
     def overriders(self, methods: list[ir.Function]) -> list[ir.Function]:
         """What may run instead of these methods, if they are virtual: those of the classes derived from theirs."""
@@ -289,7 +290,7 @@ class Classes:
             found = next((name for name in names if name in special), None)
             if found is not None:
                 return found
-            for name in (*names, last(current.removeprefix("struct ").partition("<")[0].strip(" []"))):
+            for name in (*names, *([of.last] if (of := Type.of(current)).is_object else ())):
                 if name not in seen:
                     seen.add(name)
                     queue += members.get(name, ())
@@ -482,7 +483,7 @@ class Classes:
             special = special or (free and any(_class_of(param) in made for param in function.params))
             here = name.startswith(("operatornew", "operatordelete")) or (function.cls or "").startswith("std::")
             here = here or function.name in unseen or (name in _OF_RESOURCES and _RESOURCE in map(last, function.bases))
-            here = here or any(_CALLED_BY_STREAMS.fullmatch(last(_plain(base))) for base in function.bases)
+            here = here or any(_CALLED_BY_STREAMS.fullmatch(Type.of(base).last) for base in function.bases)
             if here or (special and (owner in made or free)) or (name == f"~{owner}" and owner in ended):
                 found.append(function)
         if ir.FUNCTIONS in made:
@@ -560,7 +561,7 @@ class Classes:
         found: dict[str, set[str]] = {}
         for module in self.program.modules:
             for cls, bases in module.bases.items():
-                found.setdefault(last(cls), set()).update("<" if "<" in base else last(_plain(base)) for base in bases)
+                found.setdefault(last(cls), set()).update("<" if "<" in base else Type.of(base).last for base in bases)
         return found
 
     def has_member(self, cls: str, name: str) -> bool:
@@ -602,7 +603,7 @@ class Classes:
 
     def whole_lineage(self, cls: str) -> set[str] | None:
         """A class of the program and its bases, by last name component; None where one of them is not seen."""
-        found = self._lineage(last(_plain(cls)))
+        found = self._lineage(Type.of(cls).last)
         seen = all(self.is_class(one) for one in found) and found <= self._declared_bases.keys()
         return found if seen else None
 
@@ -657,11 +658,12 @@ class Classes:
             return False
         if anywhere or self._retyped is None or not (self.is_laid_out(declared) and self.is_laid_out(used)):
             return True
-        return not self._retyped.isdisjoint((last(_plain(declared)), last(_plain(used))))
+        return not self._retyped.isdisjoint((Type.of(declared).last, Type.of(used).last))
 
     def is_laid_out(self, kind: str) -> bool:
         """Whether a type is a class of which the data members are seen, and no pointer."""
-        return not kind.rstrip().endswith("*") and self.layouts.get(last(_plain(kind))) is not None
+        of = Type.of(kind)
+        return "*" not in of.marks and self.layouts.get(of.last) is not None
 
     def is_pun(self, declared: str, used: str) -> bool:
         """Whether an object of one type is used as an object of another one, which is not part of it by its first
@@ -669,28 +671,29 @@ class Classes:
         """
         if not (self.is_laid_out(declared) or self.is_laid_out(used)) or "" in (declared, used):
             return False
-        one, other = declared.removeprefix("const ").strip(), used.removeprefix("const ").strip()
-        if not (self.is_laid_out(one) and self.is_laid_out(other)):
+        one, other = Type.of(declared), Type.of(used)
+        if not (self.is_laid_out(declared) and self.is_laid_out(used)):
             others = {one, other}
-            return all(self.is_laid_out(k) or k.endswith("*") or k in ir.HANDLES for k in others)
-        a, b = last(_plain(one)), last(_plain(other))
+            return all(self.is_laid_out(k.text) or k.marks[-1:] == ("*",) or k.core in ir.HANDLES for k in others)
+        a, b = one.last, other.last
         return a not in self._lineage(b) and b not in self._lineage(a)
 
     def are_bytes_of(self, one: str, other: str) -> bool:
         """Whether what is copied from an object of one type to one of the other type are its bytes."""
         if self.is_pun(one, other):
             return True
-        kinds = [kind.removeprefix("const ").strip() for kind in (one, other)]
-        if kinds[0] == kinds[1] or "" in kinds or not any(map(self.is_laid_out, kinds)):
+        kinds = Type.of(one), Type.of(other)
+        alike = kinds[0].core == kinds[1].core and kinds[0].marks == kinds[1].marks
+        if alike or "" in (one, other) or not any(map(self.is_laid_out, (one, other))):
             return False
-        return any(BYTES.fullmatch(kind) or kind in self._other_types for kind in kinds)
+        return any(not of.marks and (is_byte(of.core) or of.core in self._other_types) for of in kinds)
 
     @cached_property
     def _declared_bases(self) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}
         for module in self.program.modules:
             for cls, bases in module.bases.items():
-                found.setdefault(last(cls), set()).update(last(_plain(base)) for base in bases)
+                found.setdefault(last(cls), set()).update(Type.of(base).last for base in bases)
         return found
 
     @cached_property
@@ -717,7 +720,7 @@ class Classes:
         """
         if name not in self.repeated:
             return (("field", name),)
-        meant = self._meant(_plain(kind))
+        meant = self._meant(Type.of(kind).written_name)
         return ("field", name), paths.FIRST if meant and meant.isdisjoint(self.repeated[name]) else ("at", paths.ANY)
 
     def _subobjects(self, cls: str) -> list[str]:
@@ -745,7 +748,7 @@ class Classes:
         for module in self._in_cpp:
             for cls, bases in module.bases.items():
                 if len(bases) > len(found.get(cls, ())):
-                    found[cls] = [base.partition("<")[0].strip() for base in bases]
+                    found[cls] = [Type.of(base).written_name for base in bases]
         return found
 
     def _given_to(self, template: str) -> frozenset[str]:
@@ -769,12 +772,12 @@ class Classes:
     @staticmethod
     def class_of(kind: str) -> str:
         """The class of an object of this type, or of what a pointer of this type leads to, by last name component."""
-        return last(_plain(kind))
+        return Type.of(kind).last
 
     def type_of_part(self, kind: str, names: list[str]) -> str:
         """Of a data member of a data member, and so on, of an object of this type; empty where that is not known."""
         for name in names:
-            kind = self.type_of_member(last(_plain(kind)), name)
+            kind = self.type_of_member(Type.of(kind).last, name)
         return kind
 
     def leads_to_pointers(self, kind: str) -> bool:
@@ -783,7 +786,7 @@ class Classes:
 
     def holds_pointers(self, kind: str) -> bool:
         """Whether the class of a type has a pointer among its members, or in one of them."""
-        return last(_plain(kind)) in self._hold_pointers
+        return Type.of(kind).last in self._hold_pointers
 
     @cached_property
     def _hold_pointers(self) -> frozenset[str]:
@@ -793,7 +796,7 @@ class Classes:
             for cls, fields in module.fields.items():
                 members.setdefault(last(cls), set()).update(member.type for member in fields.values())
         found = {cls for cls, kinds in members.items() if any(map(ADDRESS.search, kinds))}
-        named = {cls: {last(_plain(kind)) for kind in kinds} for cls, kinds in members.items()}
+        named = {cls: {Type.of(kind).last for kind in kinds} for cls, kinds in members.items()}
         while more := {cls for cls, names in named.items() if not found.isdisjoint(names)} - found:
             found |= more
         return frozenset(found)
@@ -842,13 +845,8 @@ class Classes:
         found: dict[str, list[ir.Function]] = {}
         for function in self.program.functions():
             for base in function.bases:
-                found.setdefault(last(base), []).append(function)
+                found.setdefault(Type.of(base).last, []).append(function)
         return found
-
-
-def _plain(kind: str) -> str:
-    """A type without its qualifiers, template arguments, stars and dimensions."""
-    return _QUALIFIERS.sub("", kind).partition("<")[0].strip(" *&[]")
 
 
 def _given(template: str, kind: str) -> list[str]:
@@ -907,8 +905,9 @@ def _is_own(place: ir.Expr, references: frozenset[str]) -> bool:
 
 def _class_of(param: ir.Param) -> str:
     """The last name component of the class of a parameter, be it a reference."""
-    return last(param.type.replace("const", " ").replace("struct", " ").strip(" &").partition("<")[0])
+    of = Type.of(param.type)
+    return of.last if of.is_direct else ""
 
 
 def _is_of(param: ir.Param, cls: str) -> bool:
-    return bool(cls) and _class_of(param) == cls and "*" not in param.type
+    return bool(cls) and _class_of(param) == cls

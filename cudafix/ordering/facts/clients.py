@@ -29,6 +29,7 @@ from cudafix import ir
 from cudafix.findings import Assumption
 from cudafix.ir.link import SOURCES, Program, handed_over, last
 from cudafix.ir.names import WORD
+from cudafix.ir.types import Type
 from cudafix.ordering.facts.plain import NUMBERS
 from cudafix.ordering.facts.unwritten import assigned_unseen, may_be_assigned_unseen
 
@@ -236,12 +237,10 @@ def _made_out_of_sight(program: Program, graph: _Graph, manages: set[int]) -> se
         for stmt in function.statements:
             if isinstance(stmt, ir.Call) and stmt.template_args and not stmt.callee.startswith("operator new"):
                 inside.add(f"<{stmt.template_args}>")
-    found = {cls for cls in special if any(last(kind.removeprefix("struct ").strip()) == cls for kind in kinds)}
+    found = {of.last for of in map(Type.of, kinds) if of.is_object and of.last in special}
     for kind in kinds | inside:
         if "<" in kind and not program.is_owner(kind):
             found |= {last(name) for name in ELEMENT.findall(kind)} & special
-        elif kind.endswith("]") and kind in kinds:
-            found |= {last(kind.partition("[")[0].strip())} & special
     return found
 
 
@@ -310,7 +309,7 @@ class _Families:
         self.bases: dict[str, frozenset[str]] = {}  # those of bases too
         for function in graph.functions:
             if function.cls is not None:
-                bases = frozenset(last(base.partition("<")[0].strip()) for base in function.bases)
+                bases = frozenset(Type.of(base).last for base in function.bases)
                 self.bases[function.cls] = self.bases.get(function.cls, frozenset()) | bases
         # the names of types that are no classes of the program
         self.unclear = frozenset[str]().union(*(module.types for module in program.modules))
@@ -392,15 +391,13 @@ class _Families:
                 variable = self.program.globals.get(name.removeprefix("::"))
                 return function.types.get(name) or (variable.type if variable is not None else "")
             case ir.Field(base, name):
-                of = last(_NAME_OF.sub("", self._type(base, function)).partition("<")[0].strip(" *&"))
-                return self.members.get(of, {}).get(name, "")
+                return self.members.get(Type.of(self._type(base, function)).last, {}).get(name, "")
             case ir.Deref(base) | ir.Addr(base) | ir.Offset(base) | ir.Index(base, _):
                 return self._type(base, function)
             case _:
                 return ""
 
 
-_NAME_OF = re.compile(r"\b(?:const|volatile|struct|class|typename)\b")
 # of the runtime and of its headers: these hold no objects of a program
 _PLAIN = re.compile(
     r"(?:const )?(?:cuda\w*|cu[A-Z]\w*|CU\w*|dim3|u?(?:char|short|int|long|longlong|float|double)[1-4])\b"
@@ -446,7 +443,7 @@ def _names(param: ir.Param, cls: str) -> bool:
 
 
 def _class_in(param: ir.Param) -> str:
-    return last(param.type.replace("const", " ").replace("struct", " ").strip(" *&").partition("<")[0])
+    return Type.of(param.type).last
 
 
 def _object_in(param: ir.Param) -> str | None:

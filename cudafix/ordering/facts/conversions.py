@@ -6,6 +6,7 @@ import re
 
 from cudafix.ir.link import Program, last
 from cudafix.ir.names import HANDLE_KINDS
+from cudafix.ir.types import Type
 from cudafix.ordering.facts.classes import Classes
 from cudafix.ordering.facts.plain import NUMBERS
 
@@ -18,7 +19,6 @@ _NUMBERS = (
     }
     | {"size_t", "std::size_t", "ptrdiff_t", "ssize_t", "intptr_t", "uintptr_t", "long double"}
 )
-_QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class)\b")
 _CONVERSION = re.compile(r"operator\s*(?!new\b|delete\b|co_await\b)(?:\w|::)")
 """The name of a conversion function (C++17, 15.3.2 [class.conv.fct]); other operators have signs, or these names."""
 
@@ -53,9 +53,10 @@ class Conversions:
         - An object of a class becomes something else by a conversion function or as an object of a base, something else
           becomes one by a constructor (15.3 [class.conv]).
         """
-        source, target = self._kind(given), self._kind(wanted)
+        source, target = self._kind(Type.of(given)), self._kind(Type.of(wanted))
         numbers = {source, target} <= {"number", "numbers"}
-        if not source or not target or numbers or _plain(wanted) == "bool" or (source == "number" and "const" in given):
+        constant = source == "number" and Type.of(given).qualified
+        if not source or not target or numbers or constant or _is_object_of(wanted, "bool"):
             return True
         if source == target == "class" and self._is_of(given, wanted):
             return True
@@ -65,22 +66,22 @@ class Conversions:
             return True
         return source == target != "class"
 
-    def _kind(self, kind: str) -> str:
+    def _kind(self, kind: Type) -> str:
         """What a type is; "" where that is not known, or where it may be several things."""
-        plain = _plain(kind)
-        if plain in HANDLE_KINDS:  # pointers to classes of the driver, which are related to nothing else
-            return HANDLE_KINDS[plain]
-        if plain in _NUMBERS:
+        if not kind.is_direct:
+            to_numbers = kind.own_marks == ("*",) and kind.core in _NUMBERS
+            return "numbers" if to_numbers else ""
+        if kind.core in HANDLE_KINDS:  # pointers to classes of the driver, which are related to nothing else
+            return HANDLE_KINDS[kind.core]
+        if kind.core in _NUMBERS:
             return "number"
-        if plain.endswith("*") and plain[:-1].strip() in _NUMBERS:
-            return "numbers"
-        named = "<" not in plain and "*" not in plain and "[" not in plain and "." not in plain
-        return "class" if named and self._classes.is_class(plain) else ""
+        named = not kind.arguments and "." not in kind.core
+        return "class" if named and self._classes.is_class(kind.text) else ""
 
     def _is_of(self, cls: str, base: str) -> bool:
         """Whether an object of a class may be one of another: of the same, or of one derived from it."""
         lineage = self._classes.whole_lineage(cls)
-        return lineage is None or last(_plain(base)) in lineage or self._classes.may_be_of(cls, base)
+        return lineage is None or Type.of(base).last in lineage or self._classes.may_be_of(cls, base)
 
     def _becomes_others(self, cls: str) -> bool:
         lineage = self._classes.whole_lineage(cls)
@@ -104,10 +105,12 @@ def _methods(program: Program) -> set[tuple[str, str]]:
         for scope, name, types in (*declared, *defined, *lowered):
             cls, (_, operator, kind) = last(scope), f"::{name}".partition("::operator")
             name = f"operator{kind}" if operator else last(name)  # `operator ::B`
-            if _CONVERSION.match(name) or any(_plain(one) != cls for one in types):
+            if _CONVERSION.match(name) or not all(_is_object_of(one, cls) for one in types):
                 found.add((cls, name))
     return found
 
 
-def _plain(kind: str) -> str:
-    return " ".join(_QUALIFIERS.sub(" ", kind).replace("&", " ").replace("*", " * ").split()).replace(" *", "*")
+def _is_object_of(kind: str, cls: str) -> bool:
+    """Whether a type is this one, or a reference to it."""
+    of = Type.of(kind)
+    return of.core == cls and of.is_direct

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from cudafix import ir
 from cudafix.ir.link import Program, last
 from cudafix.ir.names import WORD
+from cudafix.ir.types import Type
 
 _WORD = re.compile(r"\w+")
-_QUALIFIERS = re.compile(r"\b(?:const|struct|class)\b")
 # C++17, 6.9.1 [basic.fundamental]: types that are no other by any of these names
 _FUNDAMENTAL = frozenset(("bool", "char", "short", "int", "long", "long long", "float", "double", "unsigned int"))
 
@@ -51,7 +51,7 @@ def given_classes(
         if name in written:
             found[name] = written[name]
         elif len(own) == 1:
-            found[name] = meant(_QUALIFIERS.sub("", own[0]).strip(" &"))
+            found[name] = meant(of.core if not (of := Type.of(own[0])).pointers else "")
         elif name not in of_parameters:
             found[name] = _class_named(program, default, function)
     return {name: cls for name, cls in found.items() if name and cls}
@@ -88,13 +88,13 @@ def _of_class(call: ir.Call, caller: ir.Function, function: ir.Function, receive
     if not function.class_templates:
         return ()
     cls = last(function.cls or "")
-    own, _, given = receiver.partition("<")
+    of = Type.of(receiver)
     if call.class_args and last(call.callee.rpartition("::")[0]) == cls:
         return zip(function.class_templates, ir.template_arguments(f"<{call.class_args}>"), strict=False)
-    if given and last(own.strip()) == cls:
-        return zip(function.class_templates, ir.template_arguments(receiver), strict=False)
-    of_this = call.receiver is None or call.receiver == ir.Deref(ir.Var("this")) or last(own.strip(" *&")) == cls
-    if of_this and not given and caller.cls == function.cls:
+    if of.arguments and of.last == cls:
+        return zip(function.class_templates, of.arguments, strict=False)
+    of_this = call.receiver is None or call.receiver == ir.Deref(ir.Var("this")) or of.last == cls
+    if of_this and not of.arguments and caller.cls == function.cls:
         return zip(function.class_templates, caller.class_templates, strict=False)
     return ()
 

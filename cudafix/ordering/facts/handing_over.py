@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from cudafix import ir
 from cudafix.ir.link import Program, last
+from cudafix.ir.types import Type
 from cudafix.models import Tables
 from cudafix.models.api import Effect
 
@@ -36,7 +37,8 @@ def hands_over(program: Program, tables: Tables, cls: str) -> bool:
 
 
 def _is_of(param: ir.Param, cls: str) -> bool:
-    return last(param.type.removeprefix("const ").strip(" &")) == last(cls)
+    of = Type.of(param.type)
+    return of.is_direct and of.last == last(cls)
 
 
 def _freed(block: Iterable[ir.Stmt], tables: Tables) -> set[str] | None:

@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from cudafix import ir
 from cudafix.ir.link import Program, last
+from cudafix.ir.types import Type
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, played, roles_of
 from cudafix.ordering.facts.pageable import element_of
@@ -31,7 +32,6 @@ _NO_OWNER = re.compile(
     r"(?:std::)?(?:size_t|ssize_t|ptrdiff_t|u?int\w*_t)|(?:unsigned |signed )?long(?: long)?(?: int)?|void|cu\w+_t|dim3"
     r"|CU(?:stream|event|deviceptr|result|context|device|module|function)|(?:std::)?chrono::.*"
 )
-_ARRAY = re.compile(r"(?:std::)?array\s*<.*>", re.DOTALL)
 _ADDRESSES = frozenset(  # what returns no element, but where one is
     "data c_str begin end cbegin cend rbegin rend crbegin crend find lower_bound upper_bound equal_range next prev "
     "addressof to_address insert erase emplace size empty".split()
@@ -42,10 +42,12 @@ _WRITTEN = frozenset("w rw hw hrw".split())
 @lru_cache(maxsize=1 << 10)
 def may_own(kind: str) -> bool:
     """Whether an object of a type may have memory of its own that it can give away, as far as the words say."""
-    plain = kind.replace("const ", "").removeprefix("::").rstrip("& ")
-    if _ARRAY.fullmatch(plain):  # of which each element is moved for itself
-        return may_own(element_of(plain))
-    return not (plain in NUMBERS or plain.endswith("*") or _NO_OWNER.fullmatch(plain))
+    of = Type.of(kind)
+    if not of.is_direct:
+        return not of.leads
+    if of.library.name == "array":  # of which each element is moved for itself
+        return may_own(of.arguments[0])
+    return not (of.core in NUMBERS or _NO_OWNER.fullmatch(of.core))
 
 
 def _functions_named(function: ir.Function) -> frozenset[str]:

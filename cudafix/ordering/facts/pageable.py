@@ -11,26 +11,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_OPTIONAL = re.compile(r"(?:const )?(?:::)?(?:std::)?optional\s*<(?!.*&\s*>)")
-_TEXT = re.compile(r"(?:std::)?(?:string|wstring|u8string|u16string|u32string)")
-_ARRAY = re.compile(r"(?:std::)?array\s*<.*>")
-_CONTAINER = re.compile(r"(?:(?:std::)?(?:vector|deque|valarray)|thrust::host_vector)\s*<(.*)>", re.DOTALL)
-_VIEW = re.compile(r"(?:\w+::)*(?:\w*string_view\b|(?:[sS]pan|mdspan|basic_string_view)\s*<)")
-_STANDARD = re.compile(r"std::allocator\s*<.*>", re.DOTALL)
-_HOLDER = re.compile(
-    r"(?:(?:cuda::)?std::|thrust::)?(?:vector|deque|valarray|array|(?:forward_)?list|(?:unordered_)?(?:multi)?(?:map|set)"
-    r"|pair|tuple|optional|variant|(?:unique|shared|weak)_ptr|queue|stack|priority_queue|atomic|complex|bitset|any|string"
-    r"|host_vector|device_vector|device_ptr|function|thread|mutex)\b|std::(?:\w+::)*\w+(?![\w:<])"
-)
-_ELEMENTS = re.compile(
-    r"(?:std::|thrust::)?(?:vector|deque|valarray|array|(?:forward_)?list|(?:unordered_)?(?:multi)?(?:map|set)|queue|stack"
-    r"|priority_queue|host_vector|initializer_list)\s*<.*>",
-    re.DOTALL,
-)
-_DEDUCED = re.compile(  # class templates of which the arguments are not written ([over.match.class.deduct])
-    r"std::(?:vector|deque|valarray|array|(?:forward_)?list|(?:unordered_)?(?:multi)?(?:map|set)|pair|tuple|optional)"
-)
+from cudafix.ir.types import Type
+from cudafix.models.class_templates import OTHER
+
+_VIEWS = frozenset(("span", "Span", "mdspan", "basic_string_view"))
+# beside those of which the tables say it
+_HOLDERS = frozenset("weak_ptr complex bitset any thread mutex".split())
 _OTHERS = re.compile(r"&|\b(?:reference_wrapper|span|mdspan)\b|_(?:view|iterator)\b")
+_USUAL = ["std::allocator"]
 NAMES = frozenset("vector deque valarray array string wstring u8string u16string u32string".split())
 """What a class of the program may be called, too."""
 
@@ -38,56 +26,52 @@ NAMES = frozenset("vector deque valarray array string wstring u8string u16string
 @lru_cache(maxsize=1 << 10)
 def owns_pageable_elements(kind: str) -> bool:
     """Whether `kind` is a container that has its elements in pageable memory of its own."""
-    plain = kind.removeprefix("::").removeprefix("const ").strip()
-    if _TEXT.fullmatch(plain) or _ARRAY.fullmatch(plain):
+    of = Type.of(kind)
+    if of.marks:
+        return False
+    if of.library.name == "array" or (of.library.positions and of.library.text and not of.arguments):
         return True
-    found = _CONTAINER.fullmatch(plain)
-    arguments = _arguments(found[1]) if found is not None else []
-    return len(arguments) == 1 or (len(arguments) == 2 and _STANDARD.fullmatch(arguments[1]) is not None)
+    return of.library.pageable and (len(of.arguments) == 1 or [Type.of(one).name for one in of.arguments[1:]] == _USUAL)
 
 
 def element_of(kind: str) -> str:
     """The type of the elements of a container of the standard library, as it is written."""
-    return (_arguments(kind.partition("<")[2].rpartition(">")[0]) or [""])[0]
+    return (*Type.of(kind).arguments, "")[0]
 
 
 def shows_elements_of_others(kind: str) -> bool:
     """Whether `kind` is a view: reading it reads the elements of another object (ISO C++ [views], [string.view])."""
-    return _VIEW.match(kind.removeprefix("const ").strip()) is not None
+    of = Type.of(kind)
+    name = of.template.rpartition("::")[2]
+    return name.endswith("string_view") or (name in _VIEWS and bool(of.arguments))
 
 
 def holds_in_place(kind: str) -> bool:
     """Whether what `*x` names is a part of `x`, for an `x` of type `kind` (ISO C++ [optional.observe])."""
-    return _OPTIONAL.match(kind) is not None
+    of = Type.of(kind)
+    return of.library.optional and of.is_direct and not any(one.is_reference for one in of.inside)
 
 
+@lru_cache(maxsize=1 << 10)
 def has_elements(kind: str) -> bool:
     """Whether an `x` of type `kind` has elements that are parts of it (ISO C++ [container.requirements])."""
-    plain = kind.removeprefix("const ").removeprefix("::").strip().rstrip("&").rstrip()
-    return _ELEMENTS.fullmatch(plain) is not None and _OTHERS.search(plain) is None
+    of = Type.of(kind)
+    return of.library.elements and of.is_direct and _OTHERS.search(of.core) is None
 
 
+@lru_cache(maxsize=1 << 10)
 def has_its_own(kind: str) -> bool:
     """Whether what is inside of an object of type `kind` is its own, as far as its words say: it is no view, no object
     of references, and no other class template; nor one of which the arguments are deduced, which may be views.
     """
-    plain = kind.removeprefix("const ").removeprefix("::").strip().rstrip("&").rstrip()
-    if not plain or plain.startswith(("auto", "decltype")):
+    of = Type.of(kind)
+    if not of.core or of.is_deduced:
         return False
-    if plain.endswith(("*", "]")) or "::" not in plain.partition("<")[0] and "<" not in plain:
+    if of.pointers or ("::" not in of.name and not of.arguments):
         return True
-    if _DEDUCED.fullmatch(plain) is not None:
-        return False
-    return _HOLDER.match(plain) is not None and _OTHERS.search(plain) is None
-
-
-def _arguments(text: str) -> list[str]:
-    """Template arguments, one by one."""
-    found, depth = [""], 0
-    for char in text:
-        depth += (char in "<([") - (char in ">)]")
-        if char == "," and depth == 0:
-            found.append("")
-        else:
-            found[-1] += char
-    return [one.strip() for one in found]
+    outer = of.outer
+    known = outer.ends_objects or outer.pageable or not outer.elements
+    if outer is OTHER:
+        known = of.template.removeprefix("std::") in _HOLDERS or (of.name.startswith("std::") and not of.arguments)
+    deduced = not of.arguments and of.deduced is not OTHER and not of.deduced.text
+    return known and not (deduced or outer.view) and _OTHERS.search(of.core) is None

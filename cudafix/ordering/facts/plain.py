@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from cudafix import ir
+from cudafix.ir.types import Type
 from cudafix.models import number_types
+from cudafix.models.class_templates import OTHER
 
 _WIDTHS = range(32)  # of bit-fields, whose type the front end names like one of the library
 NUMBERS = frozenset(
@@ -19,7 +21,6 @@ NUMBERS = frozenset(
 NUMBERS |= {f"{sign}int{bits}_t" for sign in ("", "u") for bits in _WIDTHS}
 _INTEGER = re.compile(r"(?:0|[1-9]\d*)[uUlL]*")
 _ZERO, _ONE = frozenset(("0", "false")), frozenset(("1", "true"))
-_OF_TYPE = re.compile(r"\b(?:const|volatile|std::)\b ?|\s*&$")
 FLOATING = frozenset(("float", "double", "long double"))
 # the last number that every implementation has in a type (C17 5.2.4.2.1)
 _LAST = {
@@ -35,8 +36,6 @@ ADDRESS = re.compile(r"\*|\bu?intptr_t\b|\bCUdeviceptr\b")  # in a type: a point
 VECTORS = frozenset(
     f"{kind}{n}" for kind in ("char", "uchar", "short", "ushort", "int", "uint", "float") for n in "1234"
 )
-BYTES = re.compile(r"(?:(?:un)?signed )?char|(?:std::)?byte|(?:std::)?u?int8_t|uchar|BYTE|Byte")
-ONE_NUMBER = re.compile(r"(?:std::)?\w+\s*<\s*([\w ]+?)\s*(?:,[^<>]*)?>")  # a container of one type
 
 
 def may_lead(value: ir.Expr | None, function: ir.Function, computed: bool = False) -> bool:
@@ -92,10 +91,21 @@ def holds_numbers(array: ir.Expr, function: ir.Function) -> bool:
     kind = function.types.get(array.name, "")
     if "*" in kind and (kind.endswith("&") or ":" in array.name or may_be_array(array.name, function)):
         return False  # an array of pointers, or it may be one or a reference to one
-    plain = kind.removesuffix("&").strip()
-    container = ONE_NUMBER.fullmatch(plain)
-    element = container[1] if container is not None else plain.removesuffix("*").strip()
-    return element.removeprefix("const ") in NUMBERS | VECTORS
+    return all(one in NUMBERS or one in VECTORS for one in held_in(kind))
+
+
+@lru_cache(maxsize=1 << 10)
+def held_in(kind: str) -> tuple[str, ...]:
+    """The types of what a container of the standard library has in it, or of what a pointer leads to, be it a reference
+    to one of these; for anything else, its own.
+    """
+    of = Type.of(kind)
+    if not of.is_direct:
+        return (of.core,) if of.own_marks == ("*",) else (kind,)
+    if of.library is OTHER or not of.arguments:
+        return (of.core,)
+    inside = map(Type.of, of.arguments[: of.library.made_of])
+    return tuple(one.text if one.marks else one.core for one in inside)
 
 
 def may_be_array(name: str, function: ir.Function) -> bool:
@@ -110,7 +120,8 @@ def is_own_array(place: ir.Expr, function: ir.Function) -> bool:
 
 def points_to_bytes(kind: str) -> bool:
     """Whether a type is a pointer to bytes that may be stored through."""
-    return kind.count("*") == 1 and BYTES.fullmatch(kind.rstrip("& ").removesuffix("*").rstrip()) is not None
+    of = Type.of(kind)
+    return of.own_marks == ("*",) and not of.qualified and number_types.is_byte(of.core)
 
 
 def beside_elements(writes: Sequence[ir.Expr]) -> Iterator[ir.Field]:
@@ -146,9 +157,12 @@ def stored_as_bytes(function: ir.Function) -> frozenset[str]:
 @lru_cache(maxsize=1 << 10)
 def number_type(kind: str) -> str:
     """The type of a number without its qualifiers, and without the atomic object around it; empty for any other."""
-    plain = _OF_TYPE.sub("", kind).removeprefix("std::").strip()
-    if plain.startswith("atomic<") and plain.endswith(">"):
-        plain = number_type(plain[7:-1])
+    of = Type.of(kind)
+    if not of.is_direct:
+        return ""
+    if of.library.atomic:
+        return number_type(of.arguments[0])
+    plain = of.core.removeprefix("::").removeprefix("std::")
     plain = {"_Bool": "bool", "atomic_bool": "bool"}.get(plain, plain)
     return plain if plain in NUMBERS else ""
 
@@ -174,5 +188,7 @@ def may_be_handle(kind: str) -> bool:
     """Whether a place of this type can be given as a stream, and not only what is cast to one: neither `void *` nor a
     number is converted to a pointer to a class (C++17, 7.11 [conv.ptr]).
     """
-    plain = re.sub(r"\b(?:const|volatile)\b", "", kind).strip(" &")
-    return not number_types.is_number(plain) and plain.replace(" ", "") != "void*"
+    of = Type.of(kind)
+    if of.core == "void":
+        return of.own_marks != ("*",)
+    return not (of.is_direct and number_types.is_number(of.core))

@@ -16,6 +16,7 @@ from itertools import zip_longest
 
 from cudafix import ir
 from cudafix.ir.link import Program, last
+from cudafix.ir.types import Type
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, played, played_by, plays, roles_of
 from cudafix.ordering.facts.callbacks import Callbacks
@@ -24,9 +25,9 @@ from cudafix.ordering.facts.pageable import has_its_own
 from cudafix.ordering.facts.plain import (
     ADDRESS,
     NUMBERS,
-    ONE_NUMBER,
     PLAIN,
     beside_elements,
+    held_in,
     holds_numbers,
     is_address,
     is_own_array,
@@ -54,7 +55,6 @@ _LIBRARIES = ("std::", "::std::", "thrust::", "::thrust::")  # nobody else defin
 
 _TIMES = re.compile(r"(?:std::)?chrono::\w+(?:<.*>|::time_point|::duration)?")  # made of numbers (C++17, 23.17 [time])
 _HALVES = frozenset(("half", "__half", "__nv_bfloat16"))
-_OWN_ELEMENTS = re.compile(r"(?:std::)?(?:vector|array|deque|list|forward_list|set|multiset|optional|valarray)\s*<")
 _RESIZES = frozenset(
     "push_back emplace_back pop_back insert emplace erase erase_if clear resize assign swap append_range assign_range "
     "insert_range".split()
@@ -77,21 +77,22 @@ def _holds_pointers(expr: ir.Expr, function: ir.Function, raw: bool = False) -> 
         case ir.Addr(ir.Index(base)) | ir.Offset(base) | ir.Index(base):
             return _holds_pointers(base, function, raw)
         case ir.Var(name) if name in function.types:
-            kind = function.types[name].removesuffix("&").strip()
-            if not may_be_array(name, function) and not (":" in name and "*" in kind):  # it may be an array of pointers
-                container = ONE_NUMBER.fullmatch(kind)
-                kind = container.group(1) if container is not None else kind[:-1].strip() if kind[-1:] == "*" else kind
-            return raw or (kind not in NUMBERS and kind not in _HALVES)
+            kind = function.types[name]
+            whole = may_be_array(name, function) or (":" in name and "*" in kind)  # it may be an array of pointers
+            kinds = (kind.removesuffix("&").strip(),) if whole else held_in(kind)
+            return raw or not all(one in NUMBERS or one in _HALVES for one in kinds)
         case _:
             return True
 
 
 def _may_have_handles(kind: str) -> bool:
     """Whether an object of a type may have pointers, streams or events in it: no number, text or container of these."""
-    plain = kind.removeprefix("const ").partition("[")[0].strip()
-    container = ONE_NUMBER.fullmatch(plain) if _OWN_ELEMENTS.match(plain) else None
-    kind = container.group(1) if container is not None else number_type(plain) or plain
-    return kind not in PLAIN | _HALVES and _TIMES.fullmatch(plain) is None
+    of = Type.of(kind)
+    whole = (of.library.parts or of.library.pageable) and not of.library.pairs
+    holds = whole and (of.library.numbered or len(of.arguments) == 1)
+    inside = of.arguments[0] if holds else of.core
+    plain = number_type(inside) or inside
+    return "*" in of.marks or (plain not in PLAIN | _HALVES and _TIMES.fullmatch(of.core) is None)
 
 
 def _may_be_addresses(expr: ir.Expr, function: ir.Function) -> bool:
@@ -435,7 +436,7 @@ class Slicer:
         while isinstance(receiver, ir.Deref):
             receiver = receiver.base
         kind = function.types.get(receiver.name, "") if isinstance(receiver, ir.Var) else ""
-        cls = last(kind.removeprefix("const ").strip(" *&").partition("<")[0])
+        cls = Type.of(kind).last
         return bool(cls) and any(last(f.cls or "") == cls for f in self._program.methods(call.callee, len(call.args)))
 
     def _may_store_in(self, call: ir.Call, function: ir.Function) -> Iterator[ir.Expr]:

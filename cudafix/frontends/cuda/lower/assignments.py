@@ -7,10 +7,10 @@ import re
 from tree_sitter import Node
 
 from cudafix import ir
-from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, Expressions
+from cudafix.frontends.cuda.lower.expressions import Expressions
 from cudafix.frontends.cuda.lower.syntax import is_cast, is_test_of_status, written_type
 from cudafix.frontends.cuda.lower.terms import opaque, root_of
-from cudafix.frontends.cuda.sema.type_texts import is_pointer
+from cudafix.frontends.cuda.sema.type_texts import is_pointer, keeps_references
 from cudafix.ir import Block, Const, Deref, Expr, Index, Offset, Opaque, Var
 from cudafix.models.number_types import is_floating, is_number
 
@@ -34,7 +34,7 @@ def assignment(lowering: Expressions, node: Node, target: Expr | None, used: boo
     if operator is not None and operator.type != "=":
         return _compound(lowering, node, left, right, operator.type)
     place = lowering.lvalue(left)
-    if KEEPS_REFERENCES.search(lowering.type_of(root_of(place))):  # it goes to what these are
+    if keeps_references(lowering.type_of(root_of(place))):  # it goes to what these are
         value = lowering.value(right)
         lowering.touch(left, place, write=True)
         lowering.store(Deref(place), ir.Choice((Deref(place), opaque(value))), node)

@@ -11,10 +11,9 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda.lower.attributes import at_start
 from cudafix.frontends.cuda.lower.context import File, Source
-from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES
 from cudafix.frontends.cuda.lower.macro_uses import is_function
 from cudafix.frontends.cuda.lower.statements import Statements, is_written
-from cudafix.frontends.cuda.sema.type_texts import element_type, is_pointer
+from cudafix.frontends.cuda.sema.type_texts import element_type, is_pointer, keeps_references
 from cudafix.ir.names import WORD_IN_BYTES
 
 _QUIET = frozenset(
@@ -148,7 +147,7 @@ class _Initializers:
     def _keeps_references(self, variable: ir.GlobalVar, value: Node) -> bool:
         name = self._text[value.start_byte : value.end_byte].decode("utf-8", "replace")
         given = value.type not in ("init_declarator", "array_declarator") and name != variable.name.rpartition("::")[2]
-        return given and KEEPS_REFERENCES.search(variable.type) is not None
+        return given and keeps_references(variable.type)
 
     def _acts(self, value: Node) -> bool:
         """Whether an initializer may call something: as it says, by a macro, or by an operator or a conversion of an
@@ -160,7 +159,7 @@ class _Initializers:
         if any(_CALLS.search(macros[word].body) is not None for word in words & macros.keys()):
             return True
         named = (one for word in words for one in index.lookup.alike(word))
-        return any(index.class_of(element_type(one.type).rstrip(" &*")) is not None for one in named)
+        return any(index.class_behind(one.type) is not None for one in named)
 
     def _of_macros(self, functions: Sequence[str]) -> ir.Unknown:
         """What macros define is initialized before `main`, by functions of which it is not known how."""

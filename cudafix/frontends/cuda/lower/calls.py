@@ -13,7 +13,7 @@ from cudafix import ir, models
 from cudafix.frontends.cuda.lower import held_objects
 from cudafix.frontends.cuda.lower.assignments import pointer_to_function
 from cudafix.frontends.cuda.lower.context import Bound
-from cudafix.frontends.cuda.lower.expressions import ATOMIC_REF, KEEPS_REFERENCES, MAKES, MAP
+from cudafix.frontends.cuda.lower.expressions import ATOMIC_REF
 from cudafix.frontends.cuda.lower.initializers import Initializers
 from cudafix.frontends.cuda.lower.library_calls import (
     Call,
@@ -38,9 +38,18 @@ from cudafix.frontends.cuda.sema.names import (
     QUIET,
     UNEVALUATED,
 )
-from cudafix.frontends.cuda.sema.type_texts import SPECIFIERS, WIDE, elements, is_pointer, plain_name, pointee, tidy
+from cudafix.frontends.cuda.sema.type_texts import (
+    WIDE,
+    elements,
+    is_pointer,
+    keeps_references,
+    plain_name,
+    pointee,
+    tidy,
+)
 from cudafix.ir import Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
 from cudafix.ir.names import HANDLE_KINDS
+from cudafix.ir.types import Type
 from cudafix.models.constants import computes_a_number
 from cudafix.models.number_types import is_number
 from cudafix.models.types import is_standard
@@ -52,14 +61,12 @@ _ON_ELEMENTS = frozenset(
         "assign resize reserve shrink_to_fit swap try_emplace insert_or_assign remove remove_if"
     ).split()
 )
-_IN_A_PLACE = re.compile(r"(?:std::)?(?:vector|deque|list)\b")  # their first argument says where
 _MAKES_ELEMENTS = frozenset(
     (
         "push_back push_front push emplace_back emplace_front emplace insert emplace_hint try_emplace insert_or_assign"
     ).split()
 )
 _ADDS = frozenset(("push_back", "push_front", "push"))
-_SORTED = re.compile(r"(?:std::)?(?:(?:unordered_)?(?:multi)?(?:map|set)|priority_queue)\s*<")
 _CALLED = re.compile(rb"(?<!\w)[A-Za-z_]\w*(?=\s*\()")
 _RUNTIME = re.compile(r"cuda[A-Z]")
 # what moves the elements of a container, or changes them
@@ -70,16 +77,12 @@ _CHANGES = frozenset(
 _FILLS_A_ROW = frozenset(("push_back", "emplace_back", "reserve", "resize", "pop_back", "clear"))
 _COPIES = frozenset(("assign", "insert", "insert_after"))
 _PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")
-_STD_CONTAINER = re.compile(r"(?:std::)?(?:vector|array|string|span|deque|basic_string)\b")
 _MEASURED = re.compile(rb"decltype\s*\(\s*(\w+)\s*\)")
-_ATOMIC = re.compile(r"(?:std::)?atomic\s*<")
 _ATOMIC_METHODS = frozenset(("load", "store", "exchange"))
 _COMPARES = re.compile(rb"[!=]=\s*(?:cuda|CUDA_|\w+_STATUS_)?S(?:uccess|UCCESS)|\bif\s*\(\s*\w+\s*\)")
 _ITERATORS = frozenset(("begin", "end", "cbegin", "cend", "rbegin", "rend", "crbegin", "crend"))
 _ELEMENTS = frozenset(("front", "back"))
 _INTO = _ITERATORS | _ELEMENTS | {"data"}
-# of these, the elements are read: those of a priority queue are compared (C++17, 26.6 [container.adaptors])
-_ADAPTOR = re.compile(r"(?:std::)?(?:queue|stack|priority_queue)\s*<([\w ]+)[,>]")
 _OF_ADAPTORS = frozenset(("front", "back", "top", "push", "emplace", "pop"))
 _LEAVES_FUNCTION = frozenset(("setjmp", "longjmp", "_setjmp", "sigsetjmp", "siglongjmp"))
 
@@ -248,7 +251,8 @@ class Calls(Initializers):
         if not is_cast(self.raw, node) or not isinstance(value, PLACES):
             return value
         meant = written_type(self.raw, node)
-        own, other = (HANDLE_KINDS.get(SPECIFIERS.sub("", one).strip(" &")) for one in (self.type_of(value), meant))
+        types = map(Type.of, (self.type_of(value), meant))
+        own, other = (HANDLE_KINDS.get(of.core) if of.is_direct else None for of in types)
         if own == other:
             return value
         made = self.temporary(meant)
@@ -475,7 +479,7 @@ class Calls(Initializers):
         if (value := of_the_library(self, call)) is not None:
             return value
         if kind := self._measured(function):  # `decltype(x)(y)`
-            empty = _STD_CONTAINER.match(kind) and arguments is not None and not arguments.named_child_count
+            empty = Type.of(kind).deduced.positions and arguments is not None and not arguments.named_child_count
             if is_number(kind) or empty:
                 return opaque(*self.arguments(arguments)[0])
         local = self.local(name) if "::" not in name else None
@@ -508,7 +512,7 @@ class Calls(Initializers):
         values, spans = self.arguments(arguments)
         self.hands_over(node, name, values)
         self.copied(node, self.raw(function), values)
-        if MAKES.match(self.raw(function)):
+        if Type.of(self.raw(function)).library.parts:
             self.made_of_unseen(node, self.raw(function), values)
         if plain in COMPARING:
             self.compared(node, values)
@@ -689,7 +693,7 @@ class Calls(Initializers):
             name_span = Span(span.path, span.start, span.start)
         if callee.removeprefix("std::") in COMPARING and callee not in self.file.hosts:
             self.compared(node, values)
-        elif receiver is not None and _SORTED.match(self.type_of(receiver)):
+        elif receiver is not None and Type.of(self.type_of(receiver)).library.compares:
             self.compared(node, (receiver,))
         if callee not in self.file.hosts and not sites.is_api(callee) and callee.startswith("std::"):
             self._applied(node, values)
@@ -785,7 +789,7 @@ class Calls(Initializers):
             return self.temporary(made.type if made is not None else kind)
         if isinstance(target, Var) and self.types.get(target.name, "auto").startswith("auto"):
             known = made.type if made is not None else kind if kind.startswith("std::") else ""
-            if "::" not in callee and not kind.endswith("&") and self.file.index.class_of(kind.strip(" *")) is not None:
+            if "::" not in callee and not kind.endswith("&") and self.file.index.class_behind(kind) is not None:
                 known = known or kind
             if not known and receiver is None and "::" in callee and callee.rpartition("::")[2][:1].isupper():
                 known = callee if self.is_unseen(callee) else ""  # by its name, a constructor
@@ -899,20 +903,21 @@ class Calls(Initializers):
                 self.touch(node, changed, write=True)
             self.store(values[0], opaque(receiver, *values), node)
             return opaque(receiver, *values)
-        of_atomic = cls is None and _ATOMIC.match(kind) is not None
+        library = Type.of(kind).library
+        of_atomic = cls is None and library.atomic
         if name.startswith("compare_exchange_") and of_atomic and len(values) > 1 and isinstance(values[0], PLACES):
             return self._compare_exchange(node, receiver, values[0], values[1])
         if name in _CHANGES and self.holds_numbers(kind):
             self.touch(node, Index(receiver, Opaque(())))
             self.touch(node, Index(receiver, Opaque(())), write=True)
-        if name in _ADDS and _STD_CONTAINER.match(kind) and arguments is not None:
+        if name in _ADDS and Type.of(kind).deduced.positions and arguments is not None:
             values = self._elements_of(arguments, kind, values)
         if name in _COPIES:
             self.copied(node, kind, values)
         if cls is None:
             self.copied_inside(node, kind, values)
-        if cls is None and name in _MAKES_ELEMENTS and MAKES.match(kind):
-            behind = name in ("emplace", "insert", "emplace_hint") and _IN_A_PLACE.match(kind) is not None
+        if cls is None and name in _MAKES_ELEMENTS and library.parts:
+            behind = name in ("emplace", "insert", "emplace_hint") and library.sequence
             self._makes_elements(node, receiver, kind, values[1:] if behind else values)
         if name == "resize":
             self.may_shrink(node, receiver, values)
@@ -937,7 +942,8 @@ class Calls(Initializers):
         """
         if ATOMIC_REF.match(kind):
             return self._of_atomic_reference(node, receiver, name, self.arguments(arguments)[0])
-        if _ATOMIC.match(kind) and name in _ATOMIC_METHODS and arguments is not None:
+        library = Type.of(kind).deduced
+        if library.atomic and name in _ATOMIC_METHODS and arguments is not None:
             given = [child for child in arguments.named_children if child.type != "comment"]
             if name == "exchange" and given:
                 return exchange(self, node, receiver, given[0])
@@ -946,10 +952,9 @@ class Calls(Initializers):
                 return Opaque(())
             self.touch(node, receiver)
             return receiver
-        container = _STD_CONTAINER.match(kind) is not None
-        container = container or (self.may_be_any(kind) and not self.file.index.is_member(name))
+        container = library.positions or (self.may_be_any(kind) and not self.file.index.is_member(name))
         unknown = not kind and not self.file.index.is_member(name)
-        if name == "at" and (container or unknown or MAP.match(kind)):
+        if name == "at" and (container or unknown or library.pairs):
             values, _ = self.arguments(arguments)
             place = Index(receiver, values[0] if values else Opaque(()))
             self.touch(node, place)
@@ -961,10 +966,10 @@ class Calls(Initializers):
                 self.touch(node, place)
                 return place
             return Addr(place)
-        if KEEPS_REFERENCES.search(kind):
+        if keeps_references(kind):
             self.touch(node, receiver)
-        adapted = _ADAPTOR.match(kind) if name in _OF_ADAPTORS else None
-        if adapted is not None and self.file.index.means_number(adapted[1].strip()):
+        adapted = Type.of(kind).arguments[:1] if library.adaptor and name in _OF_ADAPTORS else ()
+        if any(map(self.file.index.means_number, adapted)):
             self.touch(node, Index(receiver, Opaque(())))
         if name not in LOOKING or self._may_be_own(kind.rstrip(" &*."), name):
             return None
@@ -985,9 +990,9 @@ class Calls(Initializers):
         keep the address of that; so does `std::reference_wrapper` ([container.requirements], [refwrap.const]).
         """
         places = [value for value in values if isinstance(value, PLACES)]
-        many = _STD_CONTAINER.match(kind) or pointee(kind)
+        many = Type.of(kind).deduced.positions or pointee(kind)
         element = Index(receiver, Opaque(())) if many else receiver
-        if KEEPS_REFERENCES.search(kind) and places:
+        if keeps_references(kind) and places:
             for address in map(self.address, places):
                 self.emit(ir.Assign(element, address if many else opaque(receiver, address), self.span(node)))
         for one in ir.template_arguments(kind):

@@ -19,8 +19,8 @@ from cudafix.frontends.cuda.preprocess.macros import Macro, closing, variadic_na
 from cudafix.frontends.cuda.sema import sites
 from cudafix.frontends.cuda.sema.declarations import Class, Declarations
 from cudafix.frontends.cuda.sema.names import DEBUG_ONLY
-from cudafix.frontends.cuda.sema.type_texts import element_type
 from cudafix.ir.names import WORD_IN_BYTES
+from cudafix.ir.types import Type
 
 _LANGUAGE = Language(language())
 
@@ -113,7 +113,7 @@ class File:
         """Objects of this type are made and ended by each thread that uses them, where no statement shows it (C++17,
         6.7.2 [basic.stc.thread]).
         """
-        cls = self.index.class_of(element_type(kind).rstrip(" &"))
+        cls = self.index.class_behind(kind) if "*" not in Type.of(kind).marks else None
         if cls is not None:
             self.deduced.add(cls.constructor)
 

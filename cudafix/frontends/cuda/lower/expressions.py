@@ -43,7 +43,7 @@ from cudafix.frontends.cuda.sema.lookup import Use
 from cudafix.frontends.cuda.sema.names import NULLS, PASSES
 from cudafix.frontends.cuda.sema.owners import Optional
 from cudafix.frontends.cuda.sema.second_names import is_memory_of_a_template
-from cudafix.frontends.cuda.sema.type_texts import is_pointer, plain_name, pointee
+from cudafix.frontends.cuda.sema.type_texts import is_pointer, keeps_references, plain_name, pointee
 from cudafix.ir import (
     NULL,
     Addr,
@@ -63,8 +63,9 @@ from cudafix.ir import (
     Var,
 )
 from cudafix.ir.names import WORD
+from cudafix.ir.types import Type
 from cudafix.models.constants import is_library_constant, is_variable_of_a_library
-from cudafix.models.number_types import is_address_number, is_floating, is_number
+from cudafix.models.number_types import is_address_number, is_byte, is_floating, is_number
 
 _LONGEST_TEXT = 400
 MAX_DEPTH = 200
@@ -103,41 +104,27 @@ def _is_api_constant(name: str) -> bool:
     return sites.is_api(name) and not name.islower()
 
 
-# Containers of the standard library that copy the elements of a range, and the type of their elements.
-_COPYING = re.compile(
-    r"(?:std::)?(?:(?:vector|deque|(?:forward_)?list|(?:unordered_)?(?:multi)?set|priority_queue|valarray|basic_string)\s*"
-    r"<([^,]*[^,\s>])|w?string\b|i?stringstream\b)"
-)
-# Objects that keep references: to use one is to use what it refers to.
-KEEPS_REFERENCES = re.compile(r"(?:std::)?(?:reference_wrapper|atomic_ref)\b|&\s*[,>]")
 ATOMIC_REF = re.compile(r"(?:const )?(?:(?:cuda::)?std::|cuda::)?atomic_ref\b")
-_INSIDE = re.compile(r"[<,]\s*(?:const\s+)?")  # where a template argument begins
-_ON_THE_DEVICE = re.compile(r"(?:thrust::)?device_(?:vector|ptr)\b")
-_VECTOR = re.compile(r"thrust::(?:device|host|universal)_vector\s*<\s*([^<>,]*?)\s*(?:,.*)?>")
-_CONTAINER = re.compile(r"(?:std::)?(?:vector|array)\s*<")
-_TEXT = re.compile(r"(?:std::)?(?:w|u8|u16|u32)?string(?:_view)?")
-# what has objects of its template arguments in itself, and makes them of what it is given
-MAKES = re.compile(
-    r"(?:(?:cuda::)?std::|thrust::)?(?:host_vector|vector|deque|(?:forward_)?list|array|(?:unordered_)?(?:multi)?(?:map|set)"
-    r"|pair|tuple|optional|variant|queue|stack|priority_queue)\s*<"
-)
-OPTIONAL = re.compile(r"(?:std::)?optional\s*<")  # what it holds is no part of it by a name
 SHOUT = re.compile(r"[A-Z][A-Z0-9_]+")
 _COMPARES = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>"))
-_TEXT_VIEW = re.compile(r"\b\w*string_view\b")
-_VIEW = re.compile(r"(?:std::)?(?:span|mdspan|(?:ranges::)?subrange|(?:views::|ranges::views::)counted)\b")
+_VECTORS_OF_THRUST = frozenset(("host_vector", "device_vector", "universal_vector"))
+_VIEWS = frozenset(("span", "mdspan", "subrange", "ranges::subrange", "views::counted", "ranges::views::counted"))
 
-_TO_BYTES = re.compile(r"(?:const )?(?:(?:un)?signed )?(?:char|u?int8_t|(?:std::)?byte|uchar) \*")
-MAP = re.compile(r"(?:const )?(?:std::)?(?:unordered_)?(?:multi)?map\s*<")
-"""The containers whose elements are pairs of a key and what it is mapped to ([associative.reqmts], [unord.req])."""
-ITERATOR_OF_MAP = re.compile(r"(?<=>)::(?:const_)?iterator$")
-"""How the type of an iterator goes on behind that of its container, if that is a map."""
-_OPTIONAL = re.compile(r"(?:const )?(?:(?:std|thrust)::)?optional\s*<(.*)>(?: &)?")
-LISTS = re.compile(r"(?:const )?(?:std::)?(?:deque|(?:forward_)?list|queue|stack|(?:multi)?set|unordered_set)\s*<")
 _MOST_PARTS = 4  # of parts of parts
 
 _INTEGER = re.compile(r"[0-9]+")
-_IN_A_ROW = re.compile(r"(?:std::)?vector\s*<")
+
+
+def is_iterator_of_map(kind: str) -> bool:
+    """Whether a type is that of an iterator of a map."""
+    of = Type.of(kind)
+    return of.outer.pairs and of.last in ("iterator", "const_iterator") and of.is_direct
+
+
+def _views_text(kind: str) -> bool:
+    """Whether an object of a type is a view of a text, or has one in it."""
+    of = Type.of(kind)
+    return any(one.template.endswith("string_view") for one in (of, *of.inside))
 
 
 class Expressions:
@@ -293,7 +280,7 @@ class Expressions:
         if self.may_be_overloaded(place):
             self.touch(node, Index(place, Opaque(())))
             self.touch(node, Index(place, Opaque(())), write=True)
-        if KEEPS_REFERENCES.search(self.type_of(root)):
+        if keeps_references(self.type_of(root)):
             self.touch(node, Deref(root))
             self.touch(node, Deref(root), write=True)
         if isinstance(place, Var):
@@ -707,7 +694,7 @@ class Expressions:
             if isinstance(expr.base, Addr):
                 return self.type_of(expr.base.base)
             kind = self.type_of(expr.base)
-            if ITERATOR_OF_MAP.search(kind) is not None:
+            if is_iterator_of_map(kind):
                 return self.element_of_map(kind)
             return kind.removesuffix(" &") if kind.endswith(" &") else pointee(kind)
         if isinstance(expr, Index):
@@ -734,7 +721,7 @@ class Expressions:
     def size_of(self, place: Expr) -> Field | None:
         """How many elements a container has, if those are stored in a row, and may be addresses or handles."""
         kinds = self.file.index.meanings(self.type_of(place).removeprefix("const ").strip())
-        given = [ir.template_arguments(kind) if _IN_A_ROW.match(kind) else [] for kind in kinds]
+        given = [of.arguments if (of := Type.of(kind)).library.name == "vector" else () for kind in kinds]
         if not all(one and not is_number(one[0]) for one in given) or self.file.index.class_of(kinds[0]) is not None:
             return None
         return Field(place, ir.SIZE)
@@ -776,8 +763,8 @@ class Expressions:
 
     def element_of_map(self, kind: str) -> str:
         """The type of the elements of a map, and of what its iterators lead to; empty for any other type."""
-        kind = ITERATOR_OF_MAP.sub("", kind)
-        given = ir.template_arguments(kind) if MAP.match(kind) else []
+        of = Type.of(kind)
+        given = of.arguments if of.library.pairs or is_iterator_of_map(kind) else ()
         return f"std::pair<const {given[0]}, {given[1]}>" if len(given) >= 2 else ""
 
     # -- values and places --------------------------------------------------------------------------------------------
@@ -1099,7 +1086,8 @@ class Expressions:
 
     def _dereferenced(self, node: Node, value: Expr) -> Expr:
         given = self.overloaded(node, "*", (value,))
-        if given is None and (held := _OPTIONAL.match(self.type_of(value))) and is_pointer(held[1].strip()):
+        of = Type.of(self.type_of(value))
+        if given is None and of.library.optional and Type.of(of.arguments[0]).is_pointer:
             return ir.Choice((deref(value), value))  # the pointer is in the object
         return given if given is not None else deref(self.of_unseen(value))
 
@@ -1122,9 +1110,9 @@ class Expressions:
         if isinstance(place, (FuncRef, Const)):
             return place
         if isinstance(place, Deref):
-            return Addr(place) if _OPTIONAL.match(self.type_of(place.base)) else place.base
+            return Addr(place) if Type.of(self.type_of(place.base)).library.optional else place.base
         if isinstance(place, Index):
-            if LISTS.match(self.type_of(place.base)):
+            if Type.of(self.type_of(place.base)).library.linked:
                 return Addr(place)
             return self.moved(place.base, place.index)
         if isinstance(place, (Opaque, ir.Choice)):  # one of several
@@ -1169,7 +1157,7 @@ class Expressions:
             kind, against = self.type_of(place), self.type_of(other)
             deduced = operator in _COMPARES and kind.startswith("auto") and not is_pointer(kind)
             text = isinstance(other, Const) and '"' in other.text
-            if _TEXT_VIEW.search(kind) or (
+            if _views_text(kind) or (
                 deduced and (text or not (isinstance(other, Const) or is_number(against) or is_pointer(against)))
             ):
                 self.touch(node, Deref(place))
@@ -1194,7 +1182,7 @@ class Expressions:
             if (
                 isinstance(one, PLACES)
                 and "*" not in kind
-                and KEEPS_REFERENCES.search(kind) is None
+                and not keeps_references(kind)
                 and self.file.index.class_of(kind) is None
             ):
                 self.emit(ir.Assign(one, opaque(one, stored), self.span(node)))  # the number in there
@@ -1249,7 +1237,8 @@ class Expressions:
         self.bump(place)
         self.hands_on(node, value)
         kind = self.type_of(place)
-        if OPTIONAL.match(kind):
+        of = Type.of(kind)
+        if of.library.optional:
             value = self.held(value, node)
         self.copied(node, kind, (value,))
         self.made_of_unseen(node, kind, (value,))
@@ -1257,7 +1246,8 @@ class Expressions:
             self.hands_over(node, kind, (value,))
         disguised = is_floating(kind) and self.is_address(value)
         if isinstance(place, Var):
-            if _TO_BYTES.fullmatch(kind) and (whose := pointee(self.type_of(value))) and not is_number(whose):
+            to_bytes = of.marks == ("*",) and is_byte(of.core)
+            if to_bytes and (whose := pointee(self.type_of(value))) and not is_number(whose):
                 self.types[place.name] = "void *"  # through it the bytes of something else are read and written
             if is_floating(kind) and not disguised:
                 return
@@ -1291,11 +1281,11 @@ class Expressions:
 
     def copied(self, node: Node, kind: str, values: tuple[Expr, ...]) -> None:
         """What a container of values is made of, compared with or extended by, it reads there and then."""
-        found = _COPYING.match(kind)
-        for value in values if found is not None and not is_pointer(found[1] or "") else ():
+        of = Type.of(kind)
+        for value in values if of.library.ranged and not of.innermost.is_pointer else ():
             if is_pointer(self.type_of(value)):
                 self.touch(node, deref(value))
-        if _VIEW.match(kind):
+        if of.template.removeprefix("std::") in _VIEWS:
             for value in values:
                 if not is_number(self.type_of(value)) and not isinstance(value, Const):
                     self.touch(node, deref(value))
@@ -1303,20 +1293,23 @@ class Expressions:
 
     def holds_numbers(self, kind: str) -> bool:
         """Whether a type is a container whose elements are numbers."""
-        return _TEXT.fullmatch(kind) is not None or (
-            _CONTAINER.match(kind) is not None and self.file.index.means_number(pointee(kind))
-        )
+        of = Type.of(kind)
+        if of.library.name in ("vector", "array"):
+            return self.file.index.means_number(pointee(kind))
+        return of.library.text and not (of.library.stream or of.arguments or of.marks)
 
     def is_on_the_device(self, kind: str) -> bool:
         """Whether Thrust copies what an object of this type shows."""
-        return any(map(_ON_THE_DEVICE.match, self.file.index.meanings(kind)))
+        return any(Type.of(one).outer.device for one in self.file.index.meanings(kind))
 
     def lead_to_elements(self, var: Expr, node: Node) -> None:
         """A vector of Thrust is a pointer to its elements, as long as no pointers can be in there."""
         for kind in self.file.index.meanings(self.type_of(var)):
-            found = _VECTOR.fullmatch(kind)
-            cls = self.file.index.class_of(found[1]) if found is not None else None
-            kinds = list(cls.fields.values()) if cls is not None else [found[1]] if found is not None else []
+            of = Type.of(kind)
+            if of.library.name not in _VECTORS_OF_THRUST or of.marks:
+                continue
+            cls = self.file.index.class_of(of.arguments[0])
+            kinds = list(cls.fields.values()) if cls is not None else of.arguments[:1]
             if kinds and all(map(self.file.index.means_number, kinds)):
                 self.emit(ir.Assign(var, Addr(Index(var, Opaque(()))), self.span(node)))
 
@@ -1330,9 +1323,10 @@ class Expressions:
 
     def copied_inside(self, node: Node, kind: str, values: tuple[Expr, ...]) -> None:
         """The same for the elements of a container, which it makes of what it is given."""
-        for found in _INSIDE.finditer(kind):
-            self.copied(node, kind[found.end() :], values)
-        if MAKES.match(kind):
+        of = Type.of(kind)
+        for one in of.inside:
+            self.copied(node, one.text, values)
+        if of.library.parts:
             self.made_of_unseen(node, kind, values)
 
     def held_by(self, place: Expr, depth: int = 0) -> Iterator[Expr]:

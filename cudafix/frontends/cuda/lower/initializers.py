@@ -4,31 +4,28 @@ makes. Each by its type and what it is given, wherever that is written.
 
 from __future__ import annotations
 
-import re
 from collections import deque
 
 from tree_sitter import Node
 
 from cudafix import ir
-from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, MAKES, MAX_DEPTH
+from cudafix.frontends.cuda.lower.expressions import MAX_DEPTH
 from cudafix.frontends.cuda.lower.new_and_delete import each
 from cudafix.frontends.cuda.lower.objects import Objects
 from cudafix.frontends.cuda.lower.terms import opaque, single_values
 from cudafix.frontends.cuda.sema.declarations import Class
-from cudafix.frontends.cuda.sema.type_texts import WIDE, is_pointer
-from cudafix.ir import NULL, Addr, Const, Expr, Field, FuncRef, Index, Opaque, Span, Var, template_arguments
+from cudafix.frontends.cuda.sema.type_texts import WIDE, is_pointer, keeps_references
+from cudafix.ir import NULL, Addr, Const, Expr, Field, FuncRef, Index, Opaque, Span, Var
+from cudafix.ir.types import Type
 from cudafix.models.number_types import is_number
 
-CONTAINER = re.compile(r"(?:std::|thrust::)?(?:vector|deque|host_vector)\s*<")
-_HOLDS_MANY = re.compile(
-    r"(?:(?:cuda::)?std::|thrust::host_)?(?:vector|deque|(?:forward_)?list|array|initializer_list|(?:unordered_)?(?:multi)?(?:map|set))\s*<"
-    r"|(?:std::)?array$"  # deduced from what is in the braces: its elements ([array.cons])
-)
-_FIXED = re.compile(r"(?:const )?std::array\s*<")
-_VIEWS_TEXT = re.compile(
-    r"(?:const )?(?:std::)?(?:w|u8|u16|u32)?(?:string|string_view|[io]?stringstream|span|mdspan)\b"
-)
-_FUNCTION = re.compile(r"(?:const )?(?:std::)?(?:move_only_)?function\s*<")
+
+def _is_filled(kind: str) -> bool:
+    """Whether what is in braces behind a type are elements of it: those of an array also where they say which one it
+    is ([array.cons]).
+    """
+    of = Type.of(kind)
+    return of.library.braced or of.deduced.name == "array"
 
 
 class Initializers(Objects):
@@ -49,7 +46,7 @@ class Initializers(Objects):
             self.initialize(node, place, kind, *self.arguments(value))
         elif value.type == "initializer_list":
             made = cls is not None and (bool(cls.inherits) or index.has(cls, cls.constructor))
-            if array or (cls is not None and not made) or any(map(_HOLDS_MANY.match, index.meanings(kind))):
+            if array or (cls is not None and not made) or any(map(_is_filled, index.meanings(kind))):
                 self.fill(node, place, kind, value, count=count)
             else:
                 self.initialize(node, place, kind, *self.arguments(value))
@@ -114,7 +111,7 @@ class Initializers(Objects):
         return self._is_open(kind) and any(
             isinstance(value, FuncRef)
             or (isinstance(value, Var) and value.name in self.lambdas)
-            or _FUNCTION.match(self.type_of(value)) is not None
+            or Type.of(self.type_of(value)).library.callable
             or self._is_open(self.type_of(value).strip(" &"))
             and self.type_of(value).strip(" &") != kind
             for value in values
@@ -124,20 +121,19 @@ class Initializers(Objects):
         """Whether an object is what the only value is that it is made of: not one that has other objects in it."""
         if kind.rstrip(" &").removeprefix("const ") == self.type_of(value).removeprefix("const "):
             return True
-        meanings = self.file.index.meanings(kind)
-        holds = (MAKES, _VIEWS_TEXT, KEEPS_REFERENCES)
-        return not (self.is_unseen(kind) or any(one.search(kind) for one in holds[2:])) and not any(
-            one.match(meaning) for one in holds[:2] for meaning in meanings
-        )
+        if self.is_unseen(kind) or keeps_references(kind):
+            return False
+        meant = map(Type.of, self.file.index.meanings(kind))
+        return not any(one.library.parts or one.deduced.text or one.deduced.view for one in meant)
 
     def _hold(self, node: Node, place: Expr, kind: str, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> None:
         """An object of a class that is not seen, or of the standard library, holds what it is made of."""
         span = self.span(node)
-        if KEEPS_REFERENCES.search(kind):
+        if keeps_references(kind):
             values = (*values, *map(self.address, single_values(values)))
         self.hands_over(node, kind, values)
         self.copied(node, kind, values)
-        if MAKES.match(kind):
+        if Type.of(kind).library.parts:
             self.made_of_unseen(node, kind, values)
         if self.are_elements(kind, values):
             for value in values:
@@ -328,14 +324,14 @@ class Initializers(Objects):
         self, node: Node, place: Expr, kind: str, children: list[Node], values: list[tuple[str, Expr]]
     ) -> None:
         span, given = self.span(node), tuple(initial for _, initial in values)
-        holds_many = _HOLDS_MANY.match(kind) is not None
-        element = (template_arguments(kind) or [""])[0] if holds_many else ""
+        of, holds_many = Type.of(kind), _is_filled(kind)
+        element = (*of.arguments, "")[0] if holds_many else ""
         leads = is_pointer(element) or WIDE.search(element) is not None
         leads = leads or (holds_many and not element and any(map(self.may_lead, given)))
-        fixed = _FIXED.match(kind) is not None
+        fixed = of.library.name == "array"
         if (leads and children) or self.are_elements(kind, given):
             counted = not fixed and len(values) == 2 and is_number(self.type_of(given[0]) or "int")  # `v{n, p}`
-            ordered = leads and (fixed or CONTAINER.match(kind)) and not counted
+            ordered = leads and (fixed or of.library.row) and not counted
             unclear = not ordered or any(child.type == "initializer_list" for child in children)
             for number, initial in enumerate(given):
                 self.emit(ir.Assign(Index(place, Const(str(number)) if not unclear else Opaque(())), initial, span))
@@ -355,7 +351,7 @@ class Initializers(Objects):
 
     def are_elements(self, kind: str, values: tuple[Expr, ...]) -> bool:
         """Whether a container is made of objects, or of one of them so many times: not of a range, or as a copy."""
-        if not any(map(_HOLDS_MANY.match, self.file.index.meanings(kind))):
+        if not any(map(_is_filled, self.file.index.meanings(kind))):
             return False
         made = [value for value in values if self.may_lead(value)]
         return bool(made) and all(

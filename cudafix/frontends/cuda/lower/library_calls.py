@@ -8,20 +8,20 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from cudafix import ir
-from cudafix.frontends.cuda.lower.expressions import ATOMIC_REF, KEEPS_REFERENCES
+from cudafix.frontends.cuda.lower.expressions import ATOMIC_REF
 from cudafix.frontends.cuda.lower.new_and_delete import make_object
 from cudafix.frontends.cuda.lower.objects import Objects
 from cudafix.frontends.cuda.lower.syntax import first_named
 from cudafix.frontends.cuda.lower.terms import deref, is_temporary, opaque
 from cudafix.frontends.cuda.sema.names import PASSES
-from cudafix.frontends.cuda.sema.type_texts import is_pointer
+from cudafix.frontends.cuda.sema.type_texts import is_pointer, keeps_references
 from cudafix.ir import NULL, Addr, Const, Expr, Opaque, Var
+from cudafix.ir.types import Type
 from cudafix.models.number_types import is_number
 
 _REFERRING = frozenset(("std::ref", "std::cref", "std::tie", "std::forward_as_tuple"))
 _GET = re.compile(r"(?:std::)?get<(\d)>")
 _GET_REFERENCE = re.compile(r"(?:std::)?get<[^<>]*&\s*>")
-_OF_REFERENCES = re.compile(r"(?:const )?(?:(?:cuda::)?std::|thrust::)?(?:tuple|pair)\s*<.*&[^<>]*>")
 _ONE_OF = re.compile(r"(?:(?:(?:cuda::)?std|thrust|(?:std::)?ranges)::)?(minmax|min|max|clamp)")
 """Functions that return a reference to one of what they compare, or references to both (C++17, 28.7.7 [alg.min.max],
 28.7.8 [alg.clamp]); of an initializer list, they return values.
@@ -67,7 +67,7 @@ def _reference(lowering: Objects, call: Call) -> Expr | None:
             lowering.hands_on(node, value)
         lowering.hands_over(node, "std::ref", values)
         return lowering.kept_references(node, values)
-    keeps = ATOMIC_REF.match(name) or (name.startswith("std::") and KEEPS_REFERENCES.search(written))
+    keeps = ATOMIC_REF.match(name) or (name.startswith("std::") and keeps_references(written))
     if keeps and not call.own and lowering.local(name) is None:
         return lowering.kept_references(node, lowering.arguments(arguments)[0], written)
     if name in _ADDRESS_OF and len(_nodes(call)) == 1:
@@ -83,7 +83,8 @@ def _element(lowering: Objects, call: Call) -> Expr | None:
         if (part := lowering.part_of(lowering.type_of(holder), holder, int(element[1]))) is not None:
             lowering.touch(call.node, part)
             return part
-        if _OF_REFERENCES.match(lowering.type_of(holder)):
+        of = Type.of(lowering.type_of(holder))
+        if of.library.name in ("tuple", "pair") and any(one.is_reference for one in of.inside):
             return lowering.unread("an element that is a reference", call.node)
     if _GET_REFERENCE.match(written) and not call.own:
         return lowering.unread("an element that is a reference", call.node)

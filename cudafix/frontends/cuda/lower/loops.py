@@ -31,10 +31,10 @@ from cudafix.ir import (
     Var,
 )
 from cudafix.ir.names import WORD, WORD_IN_BYTES
+from cudafix.ir.types import Type
 from cudafix.models.number_types import is_number
 
 _PLACE = re.compile(r"[A-Za-z_][\w.]*")
-_ARRAY = re.compile(r"(?:std::)?array\s*<")
 _VARIABLE = re.compile(r"(?<![\w.>#])(?<!::)[A-Za-z_]\w*(?![\w.(\[#]|->|::)")  # a name on its own, no part of another
 
 
@@ -208,7 +208,8 @@ class Loops(Branches):
             return None
         if isinstance(container, Var) and container.name in self.extents:
             return self.extents[container.name], ()
-        given = ir.template_arguments(self.type_of(container)) if _ARRAY.match(self.type_of(container)) else []
+        of = Type.of(self.type_of(container))
+        given = of.arguments if of.library.name == "array" else ()
         if len(given) == 2 and (count := self.number_of(given[1], node)) is not None:
             return count, ()
         size = self.size_of(container)

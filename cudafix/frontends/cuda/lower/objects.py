@@ -10,7 +10,7 @@ from functools import partial
 from tree_sitter import Node
 
 from cudafix import ir
-from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, MAKES, MAP, MAX_DEPTH, Expressions
+from cudafix.frontends.cuda.lower.expressions import MAX_DEPTH, Expressions
 from cudafix.frontends.cuda.lower.syntax import cast_argument, cast_type
 from cudafix.frontends.cuda.lower.terms import is_temporary, opaque, root_of
 from cudafix.frontends.cuda.sema import sites
@@ -20,11 +20,11 @@ from cudafix.frontends.cuda.sema.heads import base_type
 from cudafix.frontends.cuda.sema.names import ACTIVE_TYPES, COMPARING
 from cudafix.frontends.cuda.sema.type_texts import (
     IN_A_ROW,
-    SPECIFIERS,
     WORDS,
     element_type,
     elements,
     is_pointer,
+    keeps_references,
     plain_name,
     text_of,
 )
@@ -47,14 +47,12 @@ from cudafix.ir import (
     Span,
     Var,
 )
+from cudafix.ir.types import Type
 from cudafix.models.number_types import is_narrow, is_number
 
 _QUALIFIED = re.compile(r"^(?:(?:const|volatile|struct|class|typename)\s+)+|\s+(?:const|volatile)$")
-_OF_PACK = re.compile(r"(?!auto\b)[\w:]+\s*\.\.\.")
-_NUMBERED = re.compile(r"(?:(?:cuda::)?std::)?(?:array|span)\s*<")  # of a type, and a number
 _VIEW_OBJECT = re.compile(r"(?:cuda::)?std::(?:span|mdspan)")
 _CONVERSION = re.compile(r"operator\s+(?!new\b|delete\b|co_await\b)\w")
-_BY_POSITION = re.compile(r"(?:const )?std::(?:vector|array|deque)\s*<")  # these compare no element to find one
 _COMPARISONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>"))
 # the operators that a comparison is made of where its own is not declared (C++20)
 _REWRITTEN = {"!=": ("==",), **dict.fromkeys(("<", ">", "<=", ">="), ("<=>",))}
@@ -64,8 +62,6 @@ _OF_A_MIGRATION = re.compile(rb"\[\]\(void \*held_*\) \{(?:[^{}]|\{[^{}]*\})*\}"
 # of values: an element that is a reference is a name of something else
 _MADE_EXPLICITLY = re.compile(r"(?:vector|array|deque|list|(?:unordered_)?(?:multi)?(?:map|set)|unique_ptr|thread)<")
 """The classes of the standard library of which no object is made by a conversion ([container.requirements])."""
-_ARRAY = re.compile(r"(?:const )?(?:std::)?array\s*<[^&]*>(?: &)?")
-_ROW_OF_OBJECTS = re.compile(r"(?:const )?std::(?:vector|array|deque)<[^*]*>[ &]*\Z")
 _THREAD = re.compile(r"(?:std::)?j?thread")
 _SWAPS = frozenset(("swap", "exchange"))
 # the functions of the standard library that assign what they are given, or what that points to
@@ -173,7 +169,7 @@ class Objects(Expressions):
         kind, value = node.child_by_field_name("type"), node.child_by_field_name("value")
         cls = self.file.index.class_of(self.raw(kind)) if kind is not None else None
         target = target if cls is None or self._is_to_be(target, cls) else None
-        if kind is not None and value is not None and cls is None and KEEPS_REFERENCES.match(self.raw(kind)):
+        if kind is not None and value is not None and cls is None and keeps_references(self.raw(kind)):
             return self.kept_references(node, self.arguments(value)[0], self.raw(kind))
         if kind is not None and value is not None and self.is_unseen(self.raw(kind)):
             values, spans = self.arguments(value)
@@ -339,7 +335,7 @@ class Objects(Expressions):
         known = known or (not returned and self.is_no_object(node, value))
         if not known and (name := self.reached_by(value)):
             kinds = (index.returned(name) | index.referred(name)) - {""}
-            if any(index.class_of(one.strip(" *&")) is not None or self.is_unclear(one) for one in kinds):
+            if any(index.class_behind(one) is not None or self.is_unclear(one) for one in kinds):
                 return value
             known = bool(kinds)
         made = target if target is not None else self.temporary(cls.name)
@@ -418,9 +414,9 @@ class Objects(Expressions):
             return False
         plain = kind.strip()
         leads = plain.endswith("*")
-        wanted = self.file.index.class_of(plain.rstrip("*& ").removeprefix("const "))
+        wanted = self.file.index.class_behind(plain)
         given = self.type_of(Deref(value) if leads else value)
-        own = self.file.index.class_of(given.rstrip("& ").removeprefix("const "))
+        own = self.file.index.class_behind(given) if "*" not in Type.of(given).marks else None
         if wanted is None or plain.count("*") > 1 or given == "" or own is wanted:
             return False
         if own is None:
@@ -440,7 +436,7 @@ class Objects(Expressions):
     def converted_to(self, node: Node, kind: str, value: Expr) -> Expr | None:
         """What the conversions of an object give that is cast to another type; None where it has none."""
         names = self._conversions(value)
-        own, wanted = self.file.index.class_of(self.type_of(value)), self.file.index.class_of(kind.strip(" *&"))
+        own, wanted = self.file.index.class_of(self.type_of(value)), self.file.index.class_behind(kind)
         is_base = own is not None and any(one is wanted for one in self.file.index.lineage(own.name))
         if not names or is_base or kind == "void":
             return None
@@ -461,7 +457,7 @@ class Objects(Expressions):
         wanted, own = _unqualified(kind), _unqualified(self.type_of(place))
         if is_temporary(place) or wanted == own or "auto" in wanted or _MADE_EXPLICITLY.match(wanted):
             return address
-        if self.file.index.class_of(kind.strip(" *&")) is not None and not is_pointer(kind):
+        if self.file.index.class_behind(kind) is not None and not is_pointer(kind):
             return address
         copy = self.temporary(kind)
         self.emit(ir.Assign(copy, place, self.span(node)))
@@ -870,7 +866,7 @@ class Objects(Expressions):
         """The call of an operator of a class, be it a member or a function beside it; None where it is none."""
         classes = [self.class_at(value) for value in values]
         kind = self.type_of(values[0])
-        by_key = symbol == "[]" and not any(map(_BY_POSITION.match, self.file.index.meanings(kind)))
+        by_key = symbol == "[]" and not any(Type.of(one).library.positions for one in self.file.index.meanings(kind))
         if (symbol in _COMPARISONS or by_key) and kind.endswith(">"):  # of a container
             self.copied_inside(node, kind, values[1:])
             self.compared(node, values)
@@ -1074,13 +1070,13 @@ class Objects(Expressions):
         on_ranges = callee.removeprefix("std::") in _ON_RANGES and len(values) > 1
         if on_ranges and (arguments := node.child_by_field_name("arguments")) is not None:
             named = (self.resolve(word, node) for word in set(_WHOLES.findall(self.raw(arguments))))  # `std::begin(a)`
-            classes = (index.class_of(element_type(self.type_of(one)).rstrip(" *&")) for one in named)
+            classes = (index.class_behind(self.type_of(one)) for one in named)
             made = {cls.constructor for cls in classes if cls is not None}
             self.file.deduced |= made
             self.unwritten |= made
         for number, value in enumerate(values):
             kind = self.type_of(value) or (self._kind_of(value) if is_temporary(value) else "")
-            cls = index.class_of(element_type(kind).rstrip(" *&")) if kind else None
+            cls = index.class_behind(kind) if kind else None
             unclear = name in _ASSIGNING and self.is_unclear(kind) and self.may_lead(value)
             if (cls is None and not unclear) or (kind.endswith("*") and name in _SWAPS):
                 continue
@@ -1135,7 +1131,9 @@ class Objects(Expressions):
 
     def is_unseen(self, kind: str) -> bool:
         """Whether a type can only be a class of which nothing is known. Those of a pack may be any."""
-        return _OF_PACK.fullmatch(kind) is not None or self.file.index.is_unseen(self.as_written(kind))
+        of = Type.of(kind)
+        is_pack = of.marks == ("...",) and of.core == of.written_name and of.core not in ("", "auto")
+        return is_pack or self.file.index.is_unseen(self.as_written(kind))
 
     def unseen(self, kind: str) -> Class | None:
         """The class of an object of this type, or of those that are made in it, if nothing is known of that."""
@@ -1144,7 +1142,8 @@ class Objects(Expressions):
     def as_written(self, kind: str) -> str:
         """A type, or what is written instead where it is a macro or a parameter of one; empty for no name of a type."""
         for _ in range(MAX_DEPTH):
-            name = SPECIFIERS.sub("", kind).rstrip().removeprefix("::")
+            of = Type.of(kind)
+            name = of.core.removeprefix("::") if not of.marks else ""
             macro = self.file.macros.get(name)
             if macro is not None and macro.params is None:
                 kind = macro.body.decode("utf-8", "replace").strip()
@@ -1175,7 +1174,7 @@ class Objects(Expressions):
         """
         if kind.endswith(("*", "]", "&")):
             return ""
-        kind = SPECIFIERS.sub("", kind).removeprefix("::")
+        kind = Type.of(kind).core.removeprefix("::")
         index = self.file.index
         if index.class_of(kind) is not None:
             return ""
@@ -1220,8 +1219,9 @@ class Objects(Expressions):
     def _objects_in(self, kind: str) -> Iterator[str]:
         """A type, and those of the objects that the standard library makes in one of it."""
         yield kind
-        if MAKES.match(kind):
-            for one in ir.template_arguments(kind)[: 1 if _NUMBERED.match(kind) else None]:
+        of = Type.of(kind)
+        if of.library.parts:
+            for one in of.arguments[: 1 if of.library.numbered else None]:
                 yield from self._objects_in(one)
 
     def may_be_overloaded(self, place: Expr) -> bool:
@@ -1243,19 +1243,19 @@ class Objects(Expressions):
 
     def may_be_any(self, kind: str) -> bool:
         """Whether a type is not known, or left to the call: a parameter of a template, or made of one (`C<T>`)."""
-        plain = kind.removeprefix("const ").rstrip(" &").partition("<")[0]
-        return not plain or self._is_open(plain)
+        of = Type.of(kind)
+        return of.is_direct and (not of.template or self._is_open(of.template))
 
     def part_of(self, kind: str, place: Expr, number: int) -> Expr | None:
         """What `get<number>` or a name of a structured binding refers to ([dcl.struct.bind]); None if not known."""
         cls = self.file.index.class_of(kind) if not is_pointer(kind) else None
         names = list(cls.fields) if cls is not None and not cls.bases else []
-        of_map = isinstance(place, Index) and MAP.match(self.type_of(place.base)) is not None
+        of_map = isinstance(place, Index) and Type.of(self.type_of(place.base)).library.pairs
         if of_map or (isinstance(place, Var) and ir.member_of_pair(kind, "first") is not None):
             return Field(place, ("first", "second")[number]) if number < 2 else None
         if number < len(names):
             return self.member(place, names[number])
-        is_array = kind.endswith("]") or (isinstance(place, Var) and _ARRAY.fullmatch(kind) is not None)
+        is_array = kind.endswith("]") or (isinstance(place, Var) and Type.of(kind).library.name == "array")
         return Index(place, Const(str(number))) if is_array else None
 
     # -- temporaries --------------------------------------------------------------------------------------------------
@@ -1397,11 +1397,15 @@ class Objects(Expressions):
             return callee
         kinds = index.returned(name) - {""} | {f"{kind} &" for kind in index.referred(name) - {""}}
         kind = kinds.pop() if len(kinds) == 1 else ""
-        standard = (kind.startswith("std::optional<") or KEEPS_REFERENCES.search(kind)) and name in self.file.hosts
-        if _ROW_OF_OBJECTS.match(kind) and receiver is not None:  # whose methods are called on its elements
-            element = ir.template_arguments(kind.strip(" &"))[0]
+        standard = (kind.startswith("std::optional<") or keeps_references(kind)) and name in self.file.hosts
+        of = Type.of(kind)
+        objects = (
+            of.library.parts and of.library.positions and of.is_direct and not any(one.pointers for one in of.inside)
+        )
+        if objects and receiver is not None:  # whose methods are called on its elements
+            element = of.arguments[0]
             return kind if index.class_of(element) is not None and not index.names_type(element) else ""
-        return kind if standard or index.class_of(kind.strip(" *&")) is not None else ""
+        return kind if standard or index.class_behind(kind) is not None else ""
 
 
 def _written(node: Node, values: tuple[Expr, ...]) -> Sequence[Node | None]:

@@ -15,12 +15,12 @@ from cudafix.frontends.cuda.lower.terms import PLACES, is_temporary, matters, op
 from cudafix.frontends.cuda.sema.names import STANDARD_STREAMS
 from cudafix.frontends.cuda.sema.type_texts import is_pointer
 from cudafix.ir import Addr, Block, Const, Deref, Expr, Offset, Opaque, Var
+from cudafix.ir.types import Type
 from cudafix.models.number_types import is_number
 
 _VIEWS = re.compile(r"(?:std::)?(?:ranges::)?views::")
 # Iterators over elements in a row: stepping one is adding to an address ([iterator.concept.contiguous]). Others look at
 # what they were made of for what comes next ([re.regiter.incr], [istream.iterator.ops], [list.overview]).
-_STEPS_ALONE = re.compile(r"(?:const )?(?:std::)?(?:vector|array|span|(?:basic_)?string(?:_view)?)\b.*::\w*iterator\b")
 
 
 def binary(lowering: Objects, node: Node, target: Expr | None, used: bool) -> Expr:
@@ -172,7 +172,9 @@ def update(lowering: Objects, node: Node, target: Expr | None, used: bool) -> Ex
     lowering.touch(argument, place)
     lowering.touch(argument, place, write=True)
     kind = lowering.type_of(place)
-    if kind and not (is_pointer(kind) or is_number(kind) or _STEPS_ALONE.match(kind)):
+    of = Type.of(kind)
+    steps_alone = of.last.endswith("iterator") and of.outer.positions and not of.outer.linked
+    if kind and not (of.is_pointer or is_number(kind) or steps_alone):
         lowering.touch(argument, Deref(place))
     lowering.store(place, Offset(place) if is_pointer(kind) else opaque(place), node)
     lowering.through_reference(place, node)

@@ -22,12 +22,12 @@ def find_rows(found: Declarations, parsed: Parsed) -> None:
     for cls in {id(cls): cls for cls in found.classes.values()}.values() if b"vector" in parsed.text else ():
         for name, kind in () if cls.templated else cls.fields.items():
             start, end = cls.places.get(name, (0, 0))
-            row, written = owners.ROW.fullmatch(kind), _MEMBER.fullmatch(parsed.text, start, end)
-            element = found.class_of(row[1].strip(), cls.name) if row is not None else None
-            if row is None or written is None or element is None or name in cls.unions:
+            row, written = owners.row_of(kind), _MEMBER.fullmatch(parsed.text, start, end)
+            element = found.class_of(row, cls.name) if row else None
+            if not row or written is None or element is None or name in cls.unions:
                 continue
             if found.has(element, element.destructor) and _is_private(parsed.tree.root_node, start, end):
-                rows.append((cls, name, row[1].strip(), written.span(1)))
+                rows.append((cls, name, row, written.span(1)))
     names = {name for _, name, _, _ in rows if not any(_names(macro, name) for macro in parsed.macros.values())}
     left = owners.leave_them(names, parsed.tree.root_node, parsed.text, owners.IN_A_ROW) if names else set()
     for cls, name, kind, place in rows:
@@ -102,8 +102,8 @@ def referred_to(root: Node, found: Declarations, text: bytes) -> Iterator[tuple[
         kind, inner = node.child_by_field_name("type"), node.child_by_field_name("declarator")
         if node.type != "parameter_declaration" or kind is None or inner is None:
             continue
-        row = owners.ROW.fullmatch(text[kind.start_byte : kind.end_byte].decode("utf-8", "replace"))
-        if row is not None and inner.type.endswith("reference_declarator") and inner.children[0].type == "&":
-            cls = found.class_of(row[1].strip())
+        row = owners.row_of(text[kind.start_byte : kind.end_byte].decode("utf-8", "replace"))
+        if row and inner.type.endswith("reference_declarator") and inner.children[0].type == "&":
+            cls = found.class_of(row)
             if cls is not None and found.has(cls, cls.destructor):
                 yield kind.start_byte, kind.end_byte

@@ -13,7 +13,7 @@ from cudafix import ir
 from cudafix.frontends.cuda.lower.assignments import assignment
 from cudafix.frontends.cuda.lower.calls import Calls
 from cudafix.frontends.cuda.lower.context import Bound, File, Scope, Source, together
-from cudafix.frontends.cuda.lower.expressions import KEEPS_REFERENCES, OPTIONAL, SHOUT, VALUES
+from cudafix.frontends.cuda.lower.expressions import SHOUT, VALUES
 from cudafix.frontends.cuda.lower.loops import Loops
 from cudafix.frontends.cuda.lower.new_and_delete import NEW_AND_DELETE
 from cudafix.frontends.cuda.lower.operators import OPERATORS, short_circuit
@@ -21,15 +21,22 @@ from cudafix.frontends.cuda.lower.syntax import first_named
 from cudafix.frontends.cuda.lower.terms import is_temporary, matters, opaque, root_of
 from cudafix.frontends.cuda.preprocess.expansion import UNREADABLE
 from cudafix.frontends.cuda.preprocess.macros import Macro, joined, pasted
-from cudafix.frontends.cuda.sema import sites
-from cudafix.frontends.cuda.sema.declarations import MAKES_OBJECTS, Class, Declarations, Definition
+from cudafix.frontends.cuda.sema import owners, sites
+from cudafix.frontends.cuda.sema.declarations import Class, Declarations, Definition
 from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT, default_value, extent
 from cudafix.frontends.cuda.sema.heads import hidden_qualifiers
 from cudafix.frontends.cuda.sema.names import NULLS, STANDARD_STREAMS
-from cudafix.frontends.cuda.sema.owners import ALONE
 from cudafix.frontends.cuda.sema.references import OPEN
 from cudafix.frontends.cuda.sema.template_parameters import instance, is_generic, names, templates_of
-from cudafix.frontends.cuda.sema.type_texts import IN_A_ROW, element_type, is_pointer, may_refer, plain_name, text_of
+from cudafix.frontends.cuda.sema.type_texts import (
+    IN_A_ROW,
+    element_type,
+    is_pointer,
+    keeps_references,
+    may_refer,
+    plain_name,
+    text_of,
+)
 from cudafix.ir import (
     NULL,
     Addr,
@@ -43,6 +50,7 @@ from cudafix.ir import (
     Span,
     Var,
 )
+from cudafix.ir.types import Type
 from cudafix.models.number_types import is_number
 
 _ADDRESSED = re.compile(r"(?<![&\w)\]])&\s*(?:\(\s*)?([A-Za-z_]\w*\b)(?!\s*(?:\[|\.|->))")
@@ -210,9 +218,10 @@ class Statements(Loops):
                 yield Index(Var(resolved), Opaque(()))
             if not kind or kind[-1:] in "*&" or resolved in (*self.storage, *arrays):
                 continue
-            made = MAKES_OBJECTS.fullmatch(kind) is not None
+            of = Type.of(kind)
+            made = of.library.ends_objects and not of.marks
             if made or self.file.index.class_of(kind) or re.search(rb"&\s*%b\b" % re.escape(name.encode()), text):
-                yield Deref(Var(resolved)) if ALONE.fullmatch(kind) else Var(resolved)
+                yield Deref(Var(resolved)) if owners.owned_by(kind) else Var(resolved)
 
     def statement_expression(self, node: Node, used: bool) -> Expr:
         """`({ …; x; })`, and a block that a macro was given."""
@@ -261,9 +270,9 @@ class Statements(Loops):
         """The object that a function returns, where it is made of braces or of a value that is none."""
         cls = self.file.index.class_of(self.gives) if self.gives and not is_pointer(self.gives) else None
         self.made_of_unseen(node, self.gives, self.listed.get(node.id, (value,)))
-        if OPTIONAL.match(self.gives):
+        if Type.of(self.gives).library.optional:
             return self.held(value, node)
-        if KEEPS_REFERENCES.search(self.gives) and cls is None:
+        if keeps_references(self.gives) and cls is None:
             return self.kept_references(node, self.listed.get(node.id, (value,)), self.gives)
         if cls is None or node.type != "initializer_list":
             return self.made_of(node, self.gives, value)
@@ -861,7 +870,7 @@ class Statements(Loops):
             values = self._of_declarator(value) if value.type == "function_declarator" else (self.value(value),)
         if self.is_unseen(element_type(variable.type).rstrip()):
             self.hand_out(values, self.span(value))
-        if KEEPS_REFERENCES.search(variable.type):
+        if keeps_references(variable.type):
             self.store(var, opaque(*values, *map(self.address, values)), value)
             return
         holds_several = variable.array or "<" in variable.type  # a container, for example

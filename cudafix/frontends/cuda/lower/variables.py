@@ -11,8 +11,7 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda.lower import held_objects
 from cudafix.frontends.cuda.lower.blocks import Blocks
-from cudafix.frontends.cuda.lower.expressions import ITERATOR_OF_MAP, KEEPS_REFERENCES, is_reference
-from cudafix.frontends.cuda.lower.initializers import CONTAINER
+from cudafix.frontends.cuda.lower.expressions import is_reference
 from cudafix.frontends.cuda.lower.new_and_delete import each, memory_of, type_of_expression
 from cudafix.frontends.cuda.lower.syntax import cast_type, first_named
 from cudafix.frontends.cuda.lower.terms import (
@@ -28,7 +27,7 @@ from cudafix.frontends.cuda.sema.heads import base_type, parameters
 from cudafix.frontends.cuda.sema.lookup import of_library, renaming, using
 from cudafix.frontends.cuda.sema.owners import Optional
 from cudafix.frontends.cuda.sema.references import OPEN
-from cudafix.frontends.cuda.sema.type_texts import WORDS, element_type, is_pointer, pointee, second_argument
+from cudafix.frontends.cuda.sema.type_texts import WORDS, element_type, is_pointer, keeps_references, pointee
 from cudafix.ir import (
     NULL,
     Addr,
@@ -44,6 +43,7 @@ from cudafix.ir import (
     Var,
     template_arguments,
 )
+from cudafix.ir.types import Type
 from cudafix.models import built_in
 from cudafix.models.api import ANY_SCOPE
 from cudafix.models.number_types import is_floating, is_number
@@ -52,7 +52,6 @@ _HANDLE = re.compile(r"cuda[A-Z]\w*$")
 _STRUCT_OF_CUDA = re.compile(r"cuda[A-Z]\w*|CU[a-z]\w*|CUDA_\w+")
 """Its structs are aggregates without initializers: `{0}` makes all members null (C++17, 11.6.1 [dcl.init.aggr] 8)."""
 _PLAIN = frozenset(("std::string", "string"))
-_STRING = re.compile(r"(?:std::)?basic_string\s*<")
 _USUAL = re.compile(r"(?:std|thrust)::\w*allocator\b")
 _JUMPS = frozenset(("break", "continue", "return", "goto", "throw"))
 # what a macro may be given as an argument, and is no type
@@ -472,7 +471,7 @@ class Variables(Blocks):
             return
         if value is None:
             self._uninitialized(one, node, kind)
-        elif KEEPS_REFERENCES.search(kind):
+        elif keeps_references(kind):
             braced = value.type in ("argument_list", "initializer_list")
             self._object(one, node, self.arguments(value)[0] if braced else (self.value(value),), ())
         elif value.type == "argument_list":
@@ -504,7 +503,7 @@ class Variables(Blocks):
             self.emit(ir.Assign(var, first, self.span(node)))
             return
         braced = value.type in ("argument_list", "initializer_list") and value.named_child_count == 1
-        if braced and self.file.index.class_of(kind.strip(" *&")) is None:
+        if braced and self.file.index.class_behind(kind) is None:
             value = value.named_children[0]
         self._reference(one, node, self.lvalue(value), kind)
 
@@ -632,7 +631,8 @@ class Variables(Blocks):
             return ""
         place = self.local(self.raw(argument)) or self.resolve_variable(self.raw(argument), argument)
         kind = self.type_of(place).removeprefix("const ") if place is not None else ""
-        return f"{kind}::iterator" if self.element_of_map(kind) and not ITERATOR_OF_MAP.search(kind) else ""
+        of = Type.of(kind)
+        return f"{kind}::iterator" if of.library.pairs and len(of.arguments) >= 2 and not of.marks else ""
 
     def _reference(self, one: Declared, node: Node, place: Expr, kind: str) -> None:
         place = self.made_of(node, kind, place)
@@ -656,7 +656,7 @@ class Variables(Blocks):
             self.made_of_unseen(node, kind, (place,))
         self.lend(node, place)
         target = place.base if isinstance(place, Deref) else self.address(place)
-        if KEEPS_REFERENCES.search(self.type_of(root_of(place))) and not KEEPS_REFERENCES.search(kind):
+        if keeps_references(self.type_of(root_of(place))) and not keeps_references(kind):
             target = ir.Choice((target, root_of(place)))  # it is converted to a reference to what it refers to
         else:
             target = self.bound_reference(node, kind, place, target)
@@ -701,10 +701,10 @@ class Variables(Blocks):
         """
         if self.file.index.replaces_owners():
             return False
-        kinds = [found for kind in self.file.index.meanings(one.type) if (found := owners.ALONE.fullmatch(kind))]
+        kinds = [found for kind in self.file.index.meanings(one.type) if (found := owners.owned_by(kind))]
         function = value.child_by_field_name("function") if value.type == "call_expression" else None
-        found = owners.MAKES.fullmatch(self.raw(function)) if function is not None else None
-        arguments, made = value.child_by_field_name("arguments"), found[1] if found is not None else ""
+        made = owners.made_by(self.raw(function)) if function is not None else ""
+        arguments = value.child_by_field_name("arguments")
         if function is None and value.type in ("argument_list", "initializer_list") and value.named_child_count == 1:
             new = value.named_children[0]
             kind, array = new.child_by_field_name("type"), new.child_by_field_name("declarator")
@@ -746,8 +746,8 @@ class Variables(Blocks):
         """
         around = node.parent
         written = around.child_by_field_name("type") if around is not None else None
-        found = owners.OPTIONAL.fullmatch(one.type)
-        cls = self.file.index.class_of(found[1]) if found is not None else None
+        named = owners.optional_in(one.type)
+        cls = self.file.index.class_of(named) if named else None
         if cls is None or around is None or written is None or around.type != "declaration" or one.array:
             return False
         if len(around.children_by_field_name("declarator")) != 1 or self.raw(written) != one.type:
@@ -792,8 +792,8 @@ class Variables(Blocks):
         around = node.parent if value is not None else node
         around = around if around is not None and around.type == "declaration" else node.parent
         written = around.child_by_field_name("type") if around is not None else None
-        found, fixed = owners.ROW.fullmatch(one.type), owners.ARRAY.fullmatch(one.type)
-        element = (fixed or found or [""])[0 if fixed is found is None else 1].strip()
+        fixed = owners.array_of(one.type)
+        element = fixed[0] if fixed else owners.row_of(one.type)
         cls = self.file.index.class_of(element) if element else None
         if cls is None or written is None or one.array or self.raw(written) != one.type:
             return False
@@ -802,23 +802,23 @@ class Variables(Blocks):
         if not self.file.index.has(cls, cls.destructor):
             return False
         counted = value is not None and value.type == "argument_list" and value.named_child_count == 1
-        if value is not None and self.raw(value) not in ("{}", "()") and not (counted and fixed is None):
+        if value is not None and self.raw(value) not in ("{}", "()") and not (counted and not fixed):
             return False
-        uses, lent = (owners.IN_AN_ARRAY, None) if fixed is not None else (owners.IN_A_ROW, cls)
+        uses, lent = (owners.IN_AN_ARRAY, None) if fixed else (owners.IN_A_ROW, cls)
         if not self._is_left_alone(one, uses, lent):
             return False
         count = self.arguments(value)[0] if counted else given
-        if count and (fixed is not None or not self._is_count(count)):
+        if count and (fixed or not self._is_count(count)):
             return False
-        size = f", {fixed[2]}" if fixed is not None else ""
+        size = f", {fixed[1]}" if fixed else ""
         var = self.declare(one.name, f"std::{'array' if fixed else 'vector'}<{element}{size}, {ir.ENDED}>", one.node)
         self.emit(ir.Declare(var, self.types[var.name], False, self.span(node)))
         self.file.owned.add((written.start_byte, written.end_byte))
-        if fixed is not None:
-            if fixed[2].isdigit():
-                self.extents[var.name] = fixed[2]
-            each(self, node, cls, "", var, fixed[2])
-            self.scopes[-1].destroyed.append((var, cls, f"0:{fixed[2]}"))
+        if fixed:
+            if fixed[1].isdigit():
+                self.extents[var.name] = fixed[1]
+            each(self, node, cls, "", var, fixed[1])
+            self.scopes[-1].destroyed.append((var, cls, f"0:{fixed[1]}"))
             return True
         self.takes_size(node, var, count)
         self.scopes[-1].destroyed.append((var, cls, "0:{}"))
@@ -867,8 +867,8 @@ class Variables(Blocks):
 
     def row_lent(self, param: ir.Param) -> Class | None:
         """The class of the objects with a destructor in a vector that a parameter refers to."""
-        found = owners.ROW.fullmatch(param.type.removeprefix("const "))
-        cls = self.file.index.class_of(found[1].strip()) if found is not None else None
+        element = owners.row_of(param.type)
+        cls = self.file.index.class_of(element) if element else None
         is_reference = param.by_reference and not (param.rvalue or param.open)
         ends = cls is not None and self.file.index.has(cls, cls.destructor)
         return cls if is_reference and ends and not _allocator(param.type) else None
@@ -898,7 +898,7 @@ class Variables(Blocks):
 
     def _sole_owner(self, one: Declared, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> Class | None:
         """The class of a smart pointer that is given its deleter here and of which no other owner is made."""
-        written = [found for kind in self.file.index.meanings(one.type) if (found := owners.GIVEN.fullmatch(kind))]
+        written = [Type.of(kind).library.name for kind in self.file.index.meanings(one.type) if owners.is_owner(kind)]
         cls = self.file.index.class_of(one.type)
         if len(written) != 1 or len(values) != 2 or (cls is not None and not cls.given):
             return None
@@ -907,8 +907,8 @@ class Variables(Blocks):
         deleter = self._deleter(self.as_called(one.node, values[1], spans[1] if len(spans) == 2 else None), one)
         if deleter is None:
             return None
-        described = f"{written[0][1]} {self.source.path} {self.name} {one.name}"
-        return self.file.index.sole_owner(described, deleter, one.node.start_byte, written[0][1] == "shared_ptr")
+        described = f"{written[0]} {self.source.path} {self.name} {one.name}"
+        return self.file.index.sole_owner(described, deleter, one.node.start_byte, written[0] == "shared_ptr")
 
     def _deleter(self, value: Expr, one: Declared) -> str | None:
         """The function that is called where a function, a lambda without captures or an object of a class without
@@ -990,7 +990,7 @@ class Variables(Blocks):
         kind = one.type
         children = [child for child in value.named_children if child.type != "comment"]
         cls = self.file.index.class_of(kind) if not one.array else None
-        given = cls is None and len(children) == 2 and any(map(owners.GIVEN.fullmatch, self.file.index.meanings(kind)))
+        given = cls is None and len(children) == 2 and any(map(owners.is_owner, self.file.index.meanings(kind)))
         made = cls is not None and (bool(cls.inherits) or self.file.index.has(cls, cls.constructor))
         if given or made or (not one.array and self.active(kind)):
             values, spans = self.arguments(value)
@@ -1026,9 +1026,9 @@ _MOST_ARGUMENTS = 8
 
 def _allocator(kind: str) -> str:
     """The allocator that the type of a container or a string names (C++17, 24.3.2 [basic.string])."""
-    if CONTAINER.match(kind):
-        return second_argument(kind)
-    return template_arguments(kind)[2] if _STRING.match(kind) and len(template_arguments(kind)) > 2 else ""
+    of = Type.of(kind)
+    number = 1 if of.library.row else 2 if of.library.name == "basic_string" else len(of.arguments)
+    return of.arguments[number] if number < len(of.arguments) else ""
 
 
 def _is_parameter_of_a_value(node: Node, name: str, text: bytes) -> bool:

@@ -17,11 +17,11 @@ from tree_sitter import Node
 
 from cudafix.frontends.cuda.sema.declarators import ASSIGNMENT, Declared
 from cudafix.frontends.cuda.sema.lookup import Lookup, Names, Use
+from cudafix.frontends.cuda.sema.other_names import other_names
 from cudafix.frontends.cuda.sema.references import References
 from cudafix.frontends.cuda.sema.signatures import PARAMETER, qualifiers, signature
 from cudafix.frontends.cuda.sema.type_texts import (
     IN_A_ROW,
-    SPECIFIERS,
     WORDS,
     elements,
     is_pointer,
@@ -30,6 +30,7 @@ from cudafix.frontends.cuda.sema.type_texts import (
 )
 from cudafix.ir import DELETER, GlobalVar, Opaque, Param, Span, found_as, template_arguments
 from cudafix.ir.names import WORD, scopes_around
+from cudafix.ir.types import Type
 from cudafix.models.api import EITHER, Prototype
 from cudafix.models.number_types import is_floating, is_number
 from cudafix.models.types import is_plain, is_standard
@@ -54,15 +55,10 @@ _KEEPS = re.compile(
 _ANGLES = re.compile(rb"[<>;{]")
 _NAMED = re.compile(rb"[\s&*]*[A-Za-z_]")
 _ARRAY_MADE = re.compile(rb"\bmake_(?:unique|shared)\w*\s*<\s*([\w:]+)\s*\[")
-# `typedef A Row[4];`, `using Row = A[4];`: the elements of a variable of such a type are not lowered
-_ARRAY_NAMED = re.compile(
-    rb"\b(?:typedef|using\s+\w+\s*=)\s*(?:(?:const|struct|class)\s+)*([A-Za-z_][\w:]*)(?:\s*<[^;{}]*>)?(?:\s+\w+)?\s*\["
-)
 _CALLS = re.compile(r"[\w>\])}]\s*\(")  # not the parenthesis of `n - (k - 1)`
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
 _CONSTANTS = frozenset(("nullptr", "true", "false", "sizeof", "std", "numeric_limits", "max", "min"))
 _OWNS = re.compile(rb"\bunique_ptr\s*<\s*([\w:]+)\s*>")
-_OWNER = re.compile(r"(?:std::)?unique_ptr\s*<([^<>,]*)(?:,([^<>,]*))?>")
 _FUNCTION_POINTER = re.compile(
     r"decltype\s*\(\s*&\s*[\w:]+\s*\)|decltype\s*\(\s*[\w:]+\s*\)\s*\*"
     r"|[\w:*\s]+\(\s*\*\s*\)\s*\([\w:*\s]*\)"
@@ -76,23 +72,17 @@ _CLASS = re.compile(
     r"(?!std::(?!experimental\b)|thrust::|cub::|cuda|cu[A-Z]|CU[a-z]|CUDA_|CUTE?_|nccl|nv|Npp|NPP|MPI_|auto\b|void\b|decltype\b"
     r"|\w+_t\b|pthread_|FILE\b|dim3\b|chrono::|(?:duration|time_point)\s*<)[A-Za-z_]"
 )
-# the templates of the standard library that make and end objects of the first of their arguments, of two, or of all
-MAKES_OBJECTS = re.compile(
-    r"(?:std::|thrust::)?(?:(host_vector|vector|deque|(?:forward_)?list|array|(?:unordered_)?(?:multi)?set|optional|queue|stack"
-    r"|priority_queue|unique_ptr|shared_ptr)|((?:unordered_)?(?:multi)?map)|pair|tuple|variant)\s*<.*>",
-    re.DOTALL,
-)
 # integers in each class of the standard library, and its types of elements (C++17, [container.requirements.general])
 _OF_CLOCKS = frozenset(("time_point", "duration", "rep", "period"))  # C++17, 23.17.3 [time.clock.req]
 _SIZES = frozenset(("size_type", "difference_type"))
-_OF_ELEMENTS = re.compile(r"std::\w+\s*<.*>::(?:value|element|mapped|key|first|second)_type(?: const)?", re.DOTALL)
+_OF_ELEMENTS = frozenset("value_type element_type mapped_type key_type first_type second_type".split())
 # C++17, 23.15.7 [meta.trans]: those that are one of the types that they are given, without references
 _TRAIT = re.compile(
     r"(?:std::)?(?:remove_(?:(?:all_)?(p)ointer|c?v?ref|reference|cv|const|volatile|extent)|decay|common_type"
     r"|type_identity|(conditional|enable_if))(?:_t\s*<.*>|\s*<.*>::type)",
     re.DOTALL,
 )
-_NAME_OF_TYPE = re.compile(r"[\w:]+(?:\s*<.*>(?:::\w+)*)?(?: const)?", re.DOTALL)
+_NAME_OF_TYPE = re.compile(r"[\w:]+(?:\s*<.*>(?:::\w+)*)?", re.DOTALL)
 # Objects of the standard library whose call makes a number and touches no memory but their own.
 NUMBER_OBJECT = re.compile(
     r"(?:std::|thrust::)?(?:random::)?(?:\w+_distribution|(?:random|default_random)\w*|mt19937\w*|minstd_\w*|\w*rand\w*_engine"
@@ -201,10 +191,11 @@ def _class_named(kind: str) -> str:
     """The name in a type as written that may be that of a class; empty where it is a number, one of the types that the
     tables know, or no plain name.
     """
-    kind = SPECIFIERS.sub("", kind).rstrip().removeprefix("::")
-    name = plain_name(kind)
-    known = is_number(kind) or NUMBER_OBJECT.match(kind) or is_plain(name) or ("::" not in name and is_standard(name))
-    return "" if known or _NAME_OF_TYPE.fullmatch(kind) is None else kind
+    of = Type.of(kind)
+    plain = of.core.removeprefix("::")
+    known = is_number(plain) or NUMBER_OBJECT.match(plain) or is_plain(of.name)
+    known = known or ("::" not in of.name and is_standard(of.name))
+    return "" if known or of.marks or _NAME_OF_TYPE.fullmatch(plain) is None else plain
 
 
 def _takes_pack(params: tuple[Param, ...]) -> bool:
@@ -367,7 +358,10 @@ class Declarations:
         """
         texts = list(texts)
         words = {word for text in texts for word in _arguments(_KEEPS.sub(b"(", text))}
-        words |= {word for text in texts for one in (_ARRAY_MADE, _ARRAY_NAMED) for word in one.findall(text)}
+        words |= {word for text in texts for word in _ARRAY_MADE.findall(text)}
+        # the elements of a variable of the type of an array are not lowered
+        arrays = (Type.of(one.kind) for text in texts for one in other_names(text) if one.is_array)
+        words |= {of.name.encode() for of in arrays if of.is_object}
         kept = {word for text in texts for word in _arguments(text)}
         found = frozenset(self._classes_of(words))
         return found | {""} if any(map(_MEASURED_ARGUMENT.search, texts)) else found, frozenset(self._classes_of(kept))
@@ -429,8 +423,8 @@ class Declarations:
 
     def means_number(self, kind: str) -> bool:
         """Whether a type is a plain number, or an alias of one."""
-        kind = kind.removeprefix("const ")
-        return is_number(self.numbers.get(kind, kind))
+        of = Type.of(kind)
+        return not of.marks and is_number(self.numbers.get(of.core, of.core))
 
     def is_declared_function(self, name: str) -> bool:
         return name in self.prototypes or (self.visible is not None and name in self.visible.prototypes)
@@ -678,13 +672,15 @@ class Declarations:
         followed = set() if followed is None else followed
         if self.is_ambiguous(kind, around):
             return True
-        if (trait := _TRAIT.fullmatch(SPECIFIERS.sub("", kind).rstrip())) is not None:
-            given = (one.rstrip("& ") for one in template_arguments(kind)[1 if trait[2] else 0 :])  # no condition
-            parts = (one.rstrip("* ") if trait[1] else one for one in given)
-            return any(self.is_unseen(one, around, followed) for one in parts if not one.endswith("*"))
+        of = Type.of(kind)
+        if not of.marks and (trait := _TRAIT.fullmatch(of.core)) is not None:
+            given = map(Type.of, of.arguments[1 if trait[2] else 0 :])  # no condition
+            parts = (one.core for one in given if trait[1] or "*" not in one.marks)
+            return any(self.is_unseen(one, around, followed) for one in parts)
         kind = _class_named(kind)
-        if _OF_ELEMENTS.fullmatch(kind) is not None:
-            return any(self.is_unseen(one, around, followed) for one in template_arguments(kind))
+        of = Type.of(kind)
+        if of.last in _OF_ELEMENTS and (of.template.startswith("std::") or of.outer.elements):
+            return any(self.is_unseen(one, around, followed) for one in of.arguments)
         if not kind or _CLASS.match(self.in_a_library(kind)) is None:
             return False
         name = plain_name(kind)
@@ -731,10 +727,13 @@ class Declarations:
         seen. Aliases may mean each other (`followed` are those that have been).
         """
         followed = set() if followed is None else followed
-        if (makes := MAKES_OBJECTS.fullmatch(kind)) is not None:
-            given = template_arguments(kind)[: 1 if makes[1] else 2 if makes[2] else None]
+        of = Type.of(kind)
+        if of.library.ends_objects and not of.marks:
+            given = of.arguments[: of.library.made_of]
             return next((one for part in given if (one := self.unseen(part, around, followed)) is not None), None)
-        name = plain_name(SPECIFIERS.sub("", kind).strip().removeprefix("::"))
+        if of.marks:
+            return None
+        name = of.name
         if self.is_ambiguous(kind, around):
             return self._class_unseen(name)
         if meant := self._other_names(name):
@@ -768,6 +767,10 @@ class Declarations:
         if key not in self._classes:
             self._classes[key] = self._outer_class(kind, scope, frozenset())
         return self._classes[key]
+
+    def class_behind(self, kind: str, around: str = "") -> Class | None:
+        """The class of what a type is, or leads to through pointers, references and arrays."""
+        return self.class_of(Type.of(kind).core, around)
 
     def _outer_class(self, kind: str, scope: str, meant: frozenset[str]) -> Class | None:
         """A class at namespace scope, or in a class; aliases may mean each other (`meant` are those on the way)."""
@@ -944,17 +947,17 @@ class Declarations:
         """The class of a `std::unique_ptr` with a deleter that is seen and holds nothing; its functions are in `owners`
         beside this file.
         """
-        written = _OWNER.fullmatch(kind)
-        if written is None:
+        written = _owner_of(kind)
+        if not written:
             return self.owners.get(kind)
         if self.replaces_owners():
             return None
         if is_given_its_deleter(kind):
             return self._owner_that_is_given(kind)
-        cls = self.class_of((written[2] or written[1]).strip())
-        if cls is None or not (self._deletes(cls) if written[2] is None else self._is_deleter(cls)):
+        cls = self.class_of(written[-1])
+        if cls is None or not (self._deletes(cls) if len(written) == 1 else self._is_deleter(cls)):
             return None
-        held = written[1] if written[2] is not None else ""
+        held = written[0] if len(written) == 2 else ""
         name = "_".join(("unique_ptr", *WORDS.findall(held), *WORDS.findall(cls.name)))
         if name not in self.owners:
             methods = {name, f"~{name}", "get", "release", "reset"}
@@ -1049,11 +1052,11 @@ class Declarations:
 
     def is_ambiguous(self, kind: str, around: str = "") -> bool:
         """Whether a type is an alias that may be of one class or another."""
-        name = plain_name(SPECIFIERS.sub("", kind).strip())
-        if len(self.meanings(name.rpartition("::")[2])) < 2:
+        of = Type.of(kind)
+        if of.marks or len(self.meanings(of.last)) < 2:
             return False
         scope = around or self.inside
-        meant = self._meanings_in(name, scope, frozenset())
+        meant = self._meanings_in(of.written_name, scope, frozenset())
         classes = (self._local_class(one, scope) or self._outer_class(one, scope, frozenset()) for one in meant)
         return len({id(one) for one in classes if one is not None}) > 1
 
@@ -1245,8 +1248,17 @@ def _arguments(text: bytes) -> Iterator[bytes]:
 
 def is_given_its_deleter(kind: str) -> bool:
     """Whether a type is that of a `std::unique_ptr` whose deleter is a pointer to a function."""
-    written = _OWNER.fullmatch(kind)
-    return written is not None and _FUNCTION_POINTER.fullmatch((written[2] or "").strip()) is not None
+    written = _owner_of(kind)
+    return len(written) == 2 and _FUNCTION_POINTER.fullmatch(written[1]) is not None
+
+
+def _owner_of(kind: str) -> tuple[str, ...]:
+    """What a `std::unique_ptr` owns, and its deleter if that is written; empty for any other type, and where these are
+    made of templates.
+    """
+    of = Type.of(kind)
+    is_owner = of.library.name == "unique_ptr" and not of.marks and len(of.arguments) <= 2
+    return of.arguments if is_owner and not any("<" in one for one in of.arguments) else ()
 
 
 def are_alike(kinds: Collection[str]) -> bool:

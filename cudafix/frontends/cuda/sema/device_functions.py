@@ -477,7 +477,7 @@ def _ends_there(param: ir.Param, body: bytes, index: Declarations) -> bool:
     """Whether no pointer is kept in what a parameter points to, which the kernel might write through: `s->out[i]`."""
     if holds_numbers(param, index):
         return True
-    if index.class_of(param.type.rstrip(" *")) is not None:
+    if index.class_behind(param.type) is not None:
         return False
     reached = re.search(rb"\b" + param.name.encode() + rb"\s*(?:\[[^\]]*\]\s*)?(?:->|\.)", body)
     return not param.by_reference and reached is None

@@ -22,6 +22,7 @@ from cudafix.frontends.cuda.sema.heads import base_type
 from cudafix.frontends.cuda.sema.names import CASTS
 from cudafix.frontends.cuda.sema.type_texts import is_pointer, plain_name
 from cudafix.ir.names import WORD_IN_BYTES
+from cudafix.ir.types import Type
 from cudafix.models.api import plays, roles_of
 from cudafix.models.device import device
 
@@ -44,7 +45,6 @@ _OF_PARTS = frozenset(
 )
 _READS = frozenset(("r", "rw"))
 _COPIES = frozenset(("memcpy", "memmove"))
-_QUALIFIERS = re.compile(r"\b(?:const|volatile|__restrict__|__restrict|restrict|struct|class|typename)\b|[*&\[\]\s]+$")
 # too small for an address, or of another kind
 _SMALL = re.compile(
     r"(?:(?:un)?signed )?(?:char|short|int|short int)|unsigned|bool|float|double|u?int(?:[12]?\d|3[012])_t"
@@ -99,7 +99,7 @@ class Origins:
             words = frozenset(map(bytes.decode, WORD_IN_BYTES.findall(text, node.start_byte, node.end_byte)))
             flows += [(word, words) for word in words]
         for name, kind in self.local.items():
-            for cls in index.lineage(_plain(kind)):
+            for cls in index.lineage(Type.of(kind).core):
                 self._join(name, (frozenset(), made.get(cls.name.rpartition("::")[2], frozenset())))
         self._solve(flows)
 
@@ -133,7 +133,7 @@ class Origins:
             field = node.child_by_field_name("field") if node.type == "field_expression" else None
             if field is not None:
                 member, kind = self._name(field), self._type(name) if self._base(inner)[0] == inner else ""
-                known = list(self._index.lineage(_plain(kind))) if kind else []
+                known = list(self._index.lineage(Type.of(kind).core)) if kind else []
                 own = {cls.fields[member] for cls in known if member in cls.fields}
                 if any(one.endswith("&") for one in own) or (not own and self._index.is_reference_member(member)):
                     return True
@@ -154,14 +154,18 @@ class Origins:
         """Whether a type has a union in which numbers lie over what may be an address. `any_union`: a class that is not
         known may be one.
         """
-        if any_union and self._index.class_of(_plain(kind)) is None and not self._index.means_number(_plain(kind)):
+        if (
+            any_union
+            and self._index.class_of(Type.of(kind).core) is None
+            and not self._index.means_number(Type.of(kind).core)
+        ):
             return True
-        for cls in self._index.lineage(_plain(kind)):
+        for cls in self._index.lineage(Type.of(kind).core):
             for name in cls.unions:
                 over = [cls.fields.get(other, "") for other in cls.overlaid(name)]
-                holds = any(is_pointer(other) or not self._is_small(_plain(other)) for other in over)
+                holds = any(is_pointer(other) or not self._is_small(Type.of(other).core) for other in over)
                 own = cls.fields.get(name, "")
-                if holds and not is_pointer(own) and self._is_small(_plain(own)):
+                if holds and not is_pointer(own) and self._is_small(Type.of(own).core):
                     return True
         return False
 
@@ -283,12 +287,12 @@ class Origins:
         is_one = self._is_small if own else self._index.means_number
         last = node.child_by_field_name("field") if node is not None and node.type == "field_expression" else None
         member = self._name(last) if last is not None else ""
-        found = [cls.fields[member] for cls in self._index.lineage(_plain(kind)) if member in cls.fields]
+        found = [cls.fields[member] for cls in self._index.lineage(Type.of(kind).core) if member in cls.fields]
         if found:
             return all(map(is_one, found))
         if steps < kind.count("*") + kind.count("[]"):
             return False
-        return _holds_numbers(self._index, _plain(kind)) and (not own or self._is_small(_plain(kind)))
+        return _holds_numbers(self._index, kind) and (not own or self._is_small(Type.of(kind).core))
 
     def _is_small(self, kind: str) -> bool:
         """Whether a value of a type has no room for an address; or is none."""
@@ -320,7 +324,7 @@ class Origins:
 
     def _is_built(self, one: Declared, value: Node | None) -> bool:
         """Whether a constructor may be given what initializes a variable, and keep a reference to it: `View v(*p);`."""
-        kind = _plain(one.type)
+        kind = Type.of(one.type).core
         if value is None or is_pointer(one.type.rstrip("[]")) or self._index.means_number(kind):
             return False
         return value.type in ("argument_list", "initializer_list") or self._index.class_of(kind) is not None
@@ -454,18 +458,18 @@ class Origins:
             kind = self._type(self._name(base))
             last = node.child_by_field_name("field") if node.type == "field_expression" else None
             if last is not None:
-                fields = (cls.fields.get(self._name(last), "") for cls in self._index.lineage(_plain(kind)))
+                fields = (cls.fields.get(self._name(last), "") for cls in self._index.lineage(Type.of(kind).core))
                 found = [field for field in fields if field]
                 is_built_in = not kind and self._name(base) in _BUILT_IN
                 return is_built_in or (bool(found) and all(map(self._index.means_number, found)))
-            return steps >= kind.count("*") + kind.count("[]") and self._index.means_number(_plain(kind))
+            return steps >= kind.count("*") + kind.count("[]") and self._index.means_number(Type.of(kind).core)
         return False
 
     def _has_elements(self, node: Node) -> bool:
         """Whether an expression is known to be a pointer, an array, or an object of a class."""
         if node.type == "identifier":
             kind = self._type(self._name(node))
-            return is_pointer(kind) or self._index.class_of(_plain(kind)) is not None
+            return is_pointer(kind) or self._index.class_behind(kind) is not None
         return self._is_pointer(node)
 
     def _is_place(self, node: Node, refers: bool) -> bool:
@@ -495,7 +499,7 @@ class Origins:
                 roots = self.of_name(name)
                 for other, (kind, _) in self._types.items():  # what is stored behind a parameter is found there again
                     number = next(iter(self._held.get(other, NOWHERE)[0]), None) if other != name else None
-                    if number in roots[0] and name in self.local and not _holds_numbers(self._index, _plain(kind)):
+                    if number in roots[0] and name in self.local and not _holds_numbers(self._index, kind):
                         changed = self._join(other, roots) or changed
 
     def _never_holds(self, name: str) -> bool:
@@ -534,21 +538,15 @@ def _without_address(node: Node) -> Node:
     return node
 
 
-def _plain(kind: str) -> str:
-    """The class, or the number, that a type is made of."""
-    while (shorter := _QUALIFIERS.sub("", kind).strip()) != kind:
-        kind = shorter
-    return kind
-
-
 def _holds_numbers(index: Declarations, kind: str) -> bool:
-    """Whether an object of a type holds numbers alone."""
-    cls = index.class_of(kind)
-    return index.means_number(kind) or (
+    """Whether what a type is, or leads to, holds numbers alone."""
+    plain = Type.of(kind).core
+    cls = index.class_of(plain)
+    return index.means_number(plain) or (
         cls is not None and not cls.bases and all(map(index.means_number, cls.fields.values()))
     )
 
 
 def holds_numbers(param: ir.Param, index: Declarations) -> bool:
     """Whether what a parameter points to is known to hold no pointers."""
-    return _holds_numbers(index, param.type.rstrip(" *"))
+    return _holds_numbers(index, param.type)

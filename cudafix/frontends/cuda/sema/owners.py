@@ -9,7 +9,6 @@ possible wherever it ends, unless `new` made that, so that no order is built on 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
@@ -18,6 +17,7 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda.sema.declarations import Class
 from cudafix.ir import DELETER, NULL, Deref, Field, Var
+from cudafix.ir.types import Type
 
 _HELD = Deref(Var("this"))
 _OLD = Var("%old")
@@ -26,17 +26,49 @@ _CALLED = Var(DELETER)
 _OWN = Field(_HELD, DELETER)
 
 
-GIVEN = re.compile(r"(?:std::)?(shared_ptr|unique_ptr)\s*<.*>", re.DOTALL)
-"""The type of a smart pointer that may be given its deleter with what it holds."""
-ALONE = re.compile(r"(?:std::)?(?:shared_ptr|unique_ptr)\s*<\s*([\w:]+)\s*>")
-"""The type of a smart pointer that deletes an object of a class."""
-MAKES = re.compile(r"(?:std::)?make_(?:unique|shared)\s*<\s*([\w:]+)\s*>")
-ROW = re.compile(r"(?:std::)?vector\s*<\s*(.*\w[\s>]*)>", re.DOTALL)
-"""The type of a vector."""
-ARRAY = re.compile(r"(?:std::)?array\s*<\s*([\w:]+)\s*,\s*([^<>]+?)\s*>")
-"""The type of an array of the standard library, with how many elements it has."""
-OPTIONAL = re.compile(r"std::optional\s*<\s*([\w:]+)\s*>")
-"""The type of an optional object of a class."""
+_MAKES = frozenset(("make_unique", "make_shared", "std::make_unique", "std::make_shared"))
+
+
+def is_owner(kind: str) -> bool:
+    """Whether a type is that of a smart pointer, which may be given its deleter with what it holds."""
+    of = Type.of(kind)
+    return of.library.owner and not of.marks
+
+
+def owned_by(kind: str) -> str:
+    """The class of which a smart pointer of this type deletes an object; empty for any other type."""
+    return _named_in(Type.of(kind)) if is_owner(kind) else ""
+
+
+def made_by(function: str) -> str:
+    """The class of which this function makes an object for a smart pointer; empty for any other function."""
+    of = Type.of(function)
+    return _named_in(of) if of.name in _MAKES else ""
+
+
+def optional_in(kind: str) -> str:
+    """The class of which an optional object of this type may have one in it; empty for any other type."""
+    of = Type.of(kind)
+    return _named_in(of) if of.library.optional and not of.marks else ""
+
+
+def row_of(kind: str) -> str:
+    """The type of the elements of a vector of objects; empty for any other type, and for one with an allocator."""
+    of = Type.of(kind)
+    is_row = of.library.name == "vector" and not of.marks and len(of.arguments) == 1
+    return of.arguments[0] if is_row and not Type.of(of.arguments[0]).marks else ""
+
+
+def array_of(kind: str) -> tuple[str, ...]:
+    """The class of the elements of an array of the standard library, and how many it has."""
+    of = Type.of(kind)
+    is_array = of.library.name == "array" and not of.marks and len(of.arguments) == 2
+    return of.arguments if is_array and Type.of(of.arguments[0]).is_name and "<" not in of.arguments[1] else ()
+
+
+def _named_in(of: Type) -> str:
+    """What the only template argument of a type names; empty where that is no name."""
+    return of.arguments[0] if len(of.arguments) == 1 and Type.of(of.arguments[0]).is_name else ""
 
 
 class Optional(NamedTuple):

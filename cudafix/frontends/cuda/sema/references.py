@@ -12,18 +12,8 @@ from cudafix.ir import template_arguments
 OPEN = " &?"
 """Behind a type that may be a reference."""
 
-_USING = re.compile(rb"\busing\s+(\w+)\s*(?:\[\[[^\]]*\]\]\s*)?=([^;{}]*);")
-_TYPEDEF = re.compile(rb"\btypedef\b([^;{}()]*?[\s&*>\]])(\w+)\s*;")
-_TYPEDEF_OF_REFERENCE = re.compile(rb"\btypedef\b([^;{}()&]*)(&[^;{}()]*);")
-_REFERENCE_NAMED = re.compile(rb"&\s*(\w+)\s*(?=,|$)")
-# a class or an enumeration that a typedef declares and names, up to what it is called (C++17, 10.1.3 [dcl.typedef] 9)
-_TYPEDEF_OF_BODY = re.compile(rb"\btypedef\b[^;{}()]*\b(?:struct|class|union|enum)\b[^;{}]*(?=\{)")
-_BRACE = re.compile(rb"[{}]")
-_DECLARED = re.compile(rb"([*&]?)\s*(\w+)\s*(?:\[[^\]]*\]\s*)?\Z")
-_TO_ARRAY = re.compile(rb"\btypedef\b[^;{}()]*\(\s*&&?\s*(\w+)\s*\)")
 _WORD = re.compile(r"(?<![\w:])[A-Za-z_]\w*")
 _QUALIFIERS = re.compile(r"^(?:(?:const|volatile|typename|struct|class)\b\s*)+|(?:\s*\b(?:const|volatile))+$")
-_BLANKS = re.compile(r"\s+")
 # those of the standard library
 _MAKES = frozenset(("add_lvalue_reference", "add_rvalue_reference"))
 _OF_ARGUMENTS = frozenset(
@@ -47,42 +37,6 @@ _OF_C = re.compile(
     r"|sa_family|in_port|in_addr|regex|regmatch|regoff|mbstate|wctype|wctrans|cnd|mtx|thrd|tss)_t"
 )
 _CASTS = (b"_cast", b"forward", b"move", b"declval", b"template")
-
-
-def other_names(text: bytes) -> dict[str, tuple[str, ...]]:
-    """What the other names of types stand for that a text defines, by last name component."""
-    found: dict[str, tuple[str, ...]] = {}
-
-    def add(name: bytes, meant: bytes) -> None:
-        kind = _BLANKS.sub(" ", meant.decode("utf-8", "replace")).strip()
-        known = found.get(name.decode(), ())
-        found[name.decode()] = known if kind in known else (*known, kind)
-
-    for name, meant in _USING.findall(text):
-        add(name, meant)
-    for meant, name in _TYPEDEF.findall(text):
-        add(name, meant)
-    for meant, names in _TYPEDEF_OF_REFERENCE.findall(text):
-        for name in _REFERENCE_NAMED.findall(names):
-            add(name, meant + b"&")
-    for name in _TO_ARRAY.findall(text):
-        add(name, b"auto &")
-    for name, refers in _named_bodies(text):
-        add(name, b"auto &" if refers else b"struct {}")
-    return found
-
-
-def _named_bodies(text: bytes) -> Iterator[tuple[bytes, bool]]:
-    """The names that typedefs give to what they define, and whether they are those of references to it."""
-    for head in _TYPEDEF_OF_BODY.finditer(text):
-        depth = 0
-        for brace in _BRACE.finditer(text, head.end()):
-            depth += 1 if brace[0] == b"{" else -1
-            if not depth:
-                for declared in text[brace.end() :].partition(b";")[0].split(b","):
-                    if (name := _DECLARED.search(declared)) is not None:
-                        yield name[2], name[1] == b"&"
-                break
 
 
 def gives_references(text: bytes, is_reference: Callable[[str], bool]) -> bool:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from cudafix.frontends.cuda.parse.source import Parsed
 from cudafix.frontends.cuda.sema.declarations import Declarations
 from cudafix.ir.names import WORD
+from cudafix.ir.types import Type
 
 ANY_CLASS = "*"
 """Any class may be the one."""
@@ -84,7 +85,7 @@ def taken_for_others(parsed: Parsed, found: Declarations) -> frozenset[str]:
 
 
 def _are_numbers(kind: str, found: Declarations) -> bool:
-    return found.means_number(kind.rstrip(" *&").removeprefix("const ").strip())
+    return found.means_number(Type.of(kind).core)
 
 
 def _is_opaque(kind: str, operand: bytes, found: Declarations) -> bool:

@@ -8,17 +8,11 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from cudafix.frontends.cuda.sema.references import OPEN
-from cudafix.ir import ENDED, template_arguments
+from cudafix.ir import ENDED
+from cudafix.ir.types import Type
 
+_REFER = frozenset(("reference_wrapper", "atomic_ref"))  # [refwrap], [atomics.ref.generic]
 WORDS = re.compile(r"\b[A-Za-z_]\w*")
-_STD_ARRAY = re.compile(r"(?:std::)?array\s*<(.*),([^,<>]*)>")
-_HOLDERS = tuple(
-    f"{name}<"
-    for name in (
-        "std::vector vector thrust::host_vector std::array std::unique_ptr std::shared_ptr std::span std::optional"
-    ).split()
-)
-_MAP = re.compile(r"std::(?:unordered_)?map\s*<")
 BLANKS = re.compile(rb"\s+")
 _BESIDE = re.compile(r" +(?=[^\w ]|$)|(?<=[^\w ]) +|^ +")
 _DISAMBIGUATOR = re.compile(r"\btemplate\s+(?!<)")
@@ -26,7 +20,6 @@ _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 WIDE = re.compile(
     r"\b(?:long|size_t|u?int64(?:_t)?|__int64|u?intptr_t|ptrdiff_t|ulong|uint64)\b"
 )  # a pointer fits into it
-SPECIFIERS = re.compile(r"^(?:(?:typename|struct|class|const|volatile)\s+)+")
 
 
 def element_type(kind: str) -> str:
@@ -37,24 +30,24 @@ def element_type(kind: str) -> str:
 
 
 IN_A_ROW = "{}"
-_ROW, _ENDED = "std::vector<", f", {ENDED}>"
 
 
 def elements(kind: str) -> tuple[str, str]:
     """The type of the elements of an array or `std::array` and how many there are: `?` if the type does not tell, empty
     for all other types; `{}` of a vector whose elements end where that is lowered: as many as it has.
     """
-    if kind.endswith("]"):
+    of = Type.of(kind)
+    if of.marks[-1:] == ("[]",):
         return element_type(kind).rstrip(), "?"
-    if found := _STD_ARRAY.fullmatch(kind):
-        return found.group(1).strip(), found.group(2).strip()
-    if kind.endswith(_ENDED) and kind.startswith(_ROW):
-        return kind[len(_ROW) : -len(_ENDED)], IN_A_ROW
-    return kind, ""
+    if of.marks or len(of.arguments) != 2:
+        return kind, ""
+    if of.library.name == "array":
+        return of.arguments
+    return (of.arguments[0], IN_A_ROW) if of.arguments[1] == ENDED else (kind, "")
 
 
 def is_pointer(kind: str) -> bool:
-    return kind.endswith(("*", "]"))
+    return Type.of(kind).is_pointer
 
 
 def pointee(kind: str) -> str:
@@ -63,16 +56,12 @@ def pointee(kind: str) -> str:
         return kind[: kind.rindex("[")].rstrip()
     if kind.endswith("*"):
         return kind[:-1].rstrip()
-    if _MAP.match(kind):
-        return second_argument(kind)
-    if kind.startswith(_HOLDERS) and kind.endswith(">"):
-        return template_arguments(kind)[0].removesuffix("[]").strip()
-    return ""
-
-
-def second_argument(kind: str) -> str:
-    """The second template argument of a type as written; empty if it has only one."""
-    return (*template_arguments(kind), "", "")[1]
+    of = Type.of(kind)
+    if of.marks or not of.arguments:
+        return ""
+    if of.library.pairs:
+        return (*of.arguments, "")[1]
+    return of.arguments[0].removesuffix("[]").strip() if of.library.is_indexed else ""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -95,6 +84,14 @@ def text_of(node: Node, text: bytes) -> str:
 
 def tidy(node: Node, text: bytes) -> str:
     return BLANKS.sub(b" ", text[node.start_byte : node.end_byte]).decode("utf-8", "replace").strip()
+
+
+@lru_cache(maxsize=1 << 12)
+def keeps_references(kind: str) -> bool:
+    """Whether an object of a type keeps references, so that to use it is to use what it refers to."""
+    of = Type.of(kind)
+    inside = list(of.inside)
+    return any(one.is_reference for one in inside) or any(one.last in _REFER for one in (of, *inside))
 
 
 def may_refer(kind: str) -> bool:

@@ -8,47 +8,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from cudafix.frontends.cuda.sema.declarations import Declarations, are_alike, is_given_its_deleter
-from cudafix.frontends.cuda.sema.references import gives_references, other_names
+from cudafix.frontends.cuda.sema.other_names import Form, other_names, stand_for
+from cudafix.frontends.cuda.sema.references import gives_references
 from cudafix.frontends.cuda.sema.scopes_of_text import ScopesOfText
-from cudafix.frontends.cuda.sema.type_texts import BLANKS
+from cudafix.ir.types import Type
 from cudafix.models.number_types import is_number
 
-_TYPE_NAMES = re.compile(
-    rb"\busing\s+(\w+)\s*=|\b(?:typename|class)(?:\s+|\s*\.\.\.\s*)(\w+)\s*[,>=]|\benum\s+(\w+)|\btypedef\b[^;{}()]*?(\w+)\s*;"
-    rb"|\btypedef\b[^;{}()]*\(\s*(?:\w+\s+|(?:\w+::)+)?\*\s*(?:const\s+)?(\w+)\s*\)\s*\("  # a pointer to a function
-)
+_TYPE_NAMES = re.compile(rb"\b(?:typename|class)(?:\s+|\s*\.\.\.\s*)(\w+)\s*[,>=]|\benum\s+(\w+)")
+_ENUMERATIONS = re.compile(rb"\benum\s+(?:(?:class|struct)\s+)?(\w+)")
 # `using N::C;`
 _BROUGHT = re.compile(rb"\busing\s+(?:typename\s+)?((?:::)?(?:\w+\s*::\s*)+(\w+))\s*;")
-# `using D = C;`, `typedef C D;`: other names of a type that has a name itself
-_ALIASES = re.compile(
-    rb"\busing\s+(\w+)\s*=\s*(?:struct\s+|class\s+|typename\s+)?([\w:]+(?:\s*<[^;{}()]*>)?)\s*;"
-    rb"|\btypedef\s+(?:struct\s+|class\s+|typename\s+)?([\w:]+(?:\s*<[^;{}()]*>)?)\s+(\w+)\s*;"
-)
-# `enum class E`, `typedef enum { A } E;`, `typedef float Row[4];`
-_OTHER_TYPES = re.compile(
-    rb"\benum\s+(?:(?:class|struct)\s+)?(\w+)|\btypedef\s+enum\b[^{};]*\{[^{}]*\}\s*(\w+)"
-    rb"|\btypedef\b[^;{}()]*?(\w+)\s*\[[^;{}]*;"
-)
-# `typedef unsigned char Byte;`, `using Real = float;`: what may be another name of a number
-_NAMES_OF_NUMBERS = re.compile(
-    rb"\btypedef\s+(\w+(?:::\w+)?(?:\s+\w+)*)\s+(\w+)\s*;|\busing\s+(\w+)\s*=\s*(\w+(?:::\w+)?(?:\s+\w+)*)\s*;"
-)
-_NAMES_OF_POINTERS = re.compile(
-    rb"\btypedef\s+(?:const\s+)?(\w+(?:::\w+)?(?:\s+\w+)*?)\s*((?:\*\s*)+)(\w+)\s*;"
-    rb"|\busing\s+(\w+)\s*=\s*(?:const\s+)?(\w+(?:::\w+)?(?:\s+\w+)*?)\s*((?:\*\s*)+);"
-)
 _OPENED = re.compile(rb"\busing\s+namespace\s+(?:::)?\s*((?:\w+\s*::\s*)*\w+)")
 _CLASS_NAME = re.compile(rb"\b(?:struct|class|union)\s+(\w+)")
 _NAMESPACE_ALIASES = re.compile(rb"\bnamespace\s+(\w+)\s*=\s*(?:::)?([\w:]+)\s*;")
-# `using X = …decltype(…)…;`: a type that may be any
-_MEASURED = re.compile(
-    rb"\busing\s+(\w+)\s*=[^;]*\b(?:decltype|typeof)\b|\btypedef\b[^;]*\b(?:decltype|typeof)\b[^;]*?(\w+)\s*;"
-)
-# `using X = std::unique_ptr<T, decltype(&f)>;`: a smart pointer with a pointer to a function
-_NAMES_OF_OWNERS = re.compile(
-    rb"\busing\s+(\w+)\s*=\s*((?:std::)?unique_ptr\s*<[^;{}<>]*>)\s*;"
-    rb"|\btypedef\s+((?:std::)?unique_ptr\s*<[^;{}<>]*>)\s*(\w+)\s*;"
-)
+_MEASURED = re.compile(r"\b(?:decltype|typeof)\b")
+_OF_NAMES = frozenset((Form.USING, Form.TYPEDEF))
 # a parameter of a template that may be a function: `template <auto F>`, `template <void (*F)(int *)>`
 _TEMPLATE = re.compile(rb"\btemplate\s*<")
 _END_OF_HEAD = re.compile(rb"[;{}]|\Z")
@@ -67,13 +41,15 @@ def names_of_types(
     """The declarations of a file, of which only the names of types are known (the parameters are those of
     `indexing.index`).
     """
+    others = other_names(text)
     found = Declarations(
         numbers=numbers,
-        types=frozenset(n.decode("utf-8", "replace") for names in _TYPE_NAMES.findall(text) for n in names if n),
-        defined=frozenset(n.decode("utf-8", "replace") for names in _OTHER_TYPES.findall(text) for n in names if n),
+        types=frozenset(_names_of_types(text)),
+        defined=frozenset(name.decode("utf-8", "replace") for name in _ENUMERATIONS.findall(text))
+        | {one.name for one in others if one.form in (Form.ARRAY, Form.ENUMERATION)},
         visible=visible,
         given=frozenset(_function_parameters(text)),
-        stand_for={**other_names(text), **{name: (kind,) for name, kind in spelled.items()}},
+        stand_for={**stand_for(others), **{name: (kind,) for name, kind in spelled.items()}},
         renames=renames,
         acting=acting,
     )
@@ -88,26 +64,37 @@ def names_of_types(
             there = found.aliases_in.setdefault(name, {})
             there[scope] = tuple(dict.fromkeys((*there.get(scope, ()), meant)))
 
-    for one in _ALIASES.finditer(text):
-        new, kind, other_kind, other_new = one.groups()
-        name = (new or other_new).decode("utf-8", "replace")
-        meant = BLANKS.sub(b" ", kind or other_kind).decode("utf-8", "replace")
-        means(name, meant, found.aliases.get(name, ()), one.start())
-    for one in _BROUGHT.finditer(text):
-        name, meant = one[2].decode("utf-8", "replace"), b"".join(one[1].split()).decode("utf-8", "replace")
+    named = [one for one in others if one.form in _OF_NAMES]
+    for one in named:
+        if _is_named(of := Type.of(one.kind)):
+            means(one.name, of.core, found.aliases.get(one.name, ()), one.start)
+    for brought in _BROUGHT.finditer(text):
+        name, meant = brought[2].decode("utf-8", "replace"), b"".join(brought[1].split()).decode("utf-8", "replace")
         found.brought.add(name)
         if not f"::{meant}".endswith(f"::{name}::{name}"):  # not the constructors of a base
-            means(name, meant, found.aliases.get(name, ()), one.start())
-    for new, other_new in _MEASURED.findall(text):
-        found.aliases[(new or other_new).decode("utf-8", "replace")] = ("decltype",)
-    for new, kind, other_kind, other_new in _NAMES_OF_OWNERS.findall(text):
-        meant = BLANKS.sub(b" ", kind or other_kind).decode("utf-8", "replace")
-        if is_given_its_deleter(meant):
-            name = (new or other_new).decode("utf-8", "replace")
-            means(name, meant, (one for one in found.aliases.get(name, ()) if one != "decltype"))
+            means(name, meant, found.aliases.get(name, ()), brought.start())
+    for one in named:
+        if _MEASURED.search(one.kind) is not None:  # it may be any type
+            found.aliases[one.name] = ("decltype",)
+    for one in named:
+        if is_given_its_deleter(one.kind):
+            means(one.name, one.kind, (kind for kind in found.aliases.get(one.name, ()) if kind != "decltype"))
     for new, kind in _NAMESPACE_ALIASES.findall(text):
         found.opens(new.decode(), kind.decode("utf-8", "replace"))
     return found
+
+
+def _names_of_types(text: bytes) -> Iterator[str]:
+    """The names of types that are no classes, and parameters of templates, each as often as the text has it."""
+    for names in _TYPE_NAMES.findall(text):
+        yield from (name.decode("utf-8", "replace") for name in names if name)
+    yield from (one.name for one in other_names(text) if one.form in (*_OF_NAMES, Form.FUNCTION))
+
+
+def _is_named(of: Type) -> bool:
+    """Whether a type is a name, perhaps with template arguments, and nothing else."""
+    whole = of.core.endswith(">") if of.arguments else bool(of.name)
+    return whole and not (of.marks or of.qualified or "(" in of.core or " " in of.template)
 
 
 def names_of_numbers(
@@ -144,24 +131,22 @@ def _defined_types(original: bytes) -> tuple[Counter[str], frozenset[str]]:
     """How often a file defines each name of a type that is no class, and the names of classes; kept for its next
     configuration.
     """
-    types = Counter(name.decode("utf-8", "replace") for names in _TYPE_NAMES.findall(original) for name in names)
-    return types, frozenset(name.decode() for name in _CLASS_NAME.findall(original))
+    return Counter(_names_of_types(original)), frozenset(name.decode() for name in _CLASS_NAME.findall(original))
 
 
 def _defined_as_numbers(text: bytes, known: Mapping[str, str]) -> dict[str, list[str]]:
     """The other names of plain numbers and of pointers to them."""
     found: dict[str, list[str]] = {}
-    for kind, new, other_new, other_kind in _NAMES_OF_NUMBERS.findall(text):
-        written = BLANKS.sub(b" ", kind or other_kind).decode("utf-8", "replace")
+    for one in other_names(text):
+        of = Type.of(one.kind)
+        if one.form not in _OF_NAMES or not all(mark == "*" for mark in of.marks):
+            continue
+        written = of.core if of.marks else one.kind
         kinds = found.get(written, [known.get(written, written)])
-        if is_number(kinds[-1]) and are_alike(kinds):
-            found.setdefault((new or other_new).decode("utf-8", "replace"), []).append(kinds[-1])
-    for kind, stars, new, other_new, other_kind, other_stars in _NAMES_OF_POINTERS.findall(text):
-        written = BLANKS.sub(b" ", kind or other_kind).decode("utf-8", "replace")
-        pointed = found.get(written, [known.get(written, written)])[-1]
-        if is_number(pointed) or pointed == "void":
-            pointer = f"{pointed} {'*' * (stars or other_stars).count(b'*')}"
-            found.setdefault((new or other_new).decode("utf-8", "replace"), []).append(pointer)
+        if of.marks and (is_number(kinds[-1]) or kinds[-1] == "void"):
+            found.setdefault(one.name, []).append(f"{kinds[-1]} {'*' * len(of.marks)}")
+        elif not of.marks and is_number(kinds[-1]) and are_alike(kinds):
+            found.setdefault(one.name, []).append(kinds[-1])
     return found
 
 

@@ -716,7 +716,7 @@ class Variables(Blocks):
             ):
                 return False
             arguments, made = new.child_by_field_name("arguments"), self.raw(kind)
-        held = kinds[0][1] if len(kinds) == 1 else made if one.type == "auto" and function is not None else ""
+        held = kinds[0] if len(kinds) == 1 else made if one.type == "auto" and function is not None else ""
         cls, base = self.file.index.class_of(made), self.file.index.class_of(held)
         if cls is None or base is None or (cls is not base and base not in self.file.index.lineage(cls.name)):
             return False

@@ -643,6 +643,13 @@ glut{DisplayFunc,KeyboardFunc,ReshapeFunc,MouseFunc,MotionFunc,TimerFunc,IdleFun
 external fn* ; \
 why=a function that the window system calls
 glut{MainLoop,MainLoopEvent}            external        -*      ; why=functions that the window system calls
+@ freeglut API 3.4, "Initialization", "Window Functions", "Menu Functions", "Font Functions", "Geometric Object \
+Functions", as the worst case: callbacks run where events are processed, and none of these does that
+glut{Init,InitDisplayMode,InitDisplayString,InitWindowSize,InitWindowPosition,SetOption,SwapBuffers,PostRedisplay,\
+PostWindowRedisplay,SetWindowTitle,SetIconTitle,SetCursor,IgnoreKeyRepeat,GetModifiers,AddMenuEntry,AttachMenu,\
+DetachMenu,BitmapCharacter,BitmapString,BitmapWidth,BitmapLength,BitmapHeight,StrokeCharacter,StrokeString,\
+{Solid,Wire}{Sphere,Cube,Cone,Torus,Cylinder,Teapot,Octahedron,Tetrahedron,Dodecahedron,Icosahedron}} output hrw* ; \
+anywhere timed
 @ freeglut API 3.4, "Getting Window and System State": glutGet(GLUT_ELAPSED_TIME)
 glutGet                                 clock           -
 @ GLFW 3.4 reference, "Input reference"

@@ -238,10 +238,11 @@ class Effects(Allocations):
         if self.callbacks.keeps(api):
             hidden = args.named.get("hidden", ())
             found = found.union(*(self.reachable(state, self.whole(state, expr)) for expr in hidden))
-            kept = state.env.read(_GIVEN_TO_LIBRARIES)
+            given = _GIVEN_TO_GRAPHICS if api.library else _GIVEN_TO_LIBRARIES
+            kept = state.env.read(given)
             places = frozenset(v for v in found if isinstance(v, mem.Ref))
             if not places <= kept:
-                state.env.write([_GIVEN_TO_LIBRARIES], kept | places)
+                state.env.write([given], kept | places)
             found |= self.reachable(state, kept)
         if self.hands_out(found, (), call, state, library=GRAPHICS if api.library else ""):
             self._foreign_work(call, f"`{call.callee}`", self.mask(found), state, Within(works=True))
@@ -1258,6 +1259,7 @@ _SETTING = re.compile(
 """What the program itself has set for a pool: all other attributes tell of its memory (cuda_runtime_api.h 13.0)."""
 
 _GIVEN_TO_LIBRARIES: mem.Cell = (("global", "", "<places that libraries of the host were given>"), ())
+_GIVEN_TO_GRAPHICS: mem.Cell = (("global", "", "<places that graphics APIs were given>"), ())
 
 _SEVERAL: Values = frozenset({mem.OTHER})
 """Beside the streams of handles that one call has made, of which several may be alive: each may have any of them."""

@@ -402,7 +402,7 @@ class Slicer:
                 return True
         for role, expr in played_by(api, stmt.given):
             if (role in ("swap", "keep") and may_lead(expr, function)) or (
-                role == "hrw" and expr == stmt.receiver and _holds_pointers(expr, function)
+                (role == "hidden" or (role == "hrw" and expr == stmt.receiver)) and _holds_pointers(expr, function)
             ):
                 return True
         if api.stores_bytes and any(
@@ -716,6 +716,9 @@ class Slicer:
                 return None
             if self._callbacks.may_come(api):
                 return None
+            hidden = (e for role, e in played_by(api, given) if role == "hidden")
+            if any(_holds_pointers(e, self._function) for e in hidden):
+                return None  # it may store streams and events there
         else:
             return None
         if id(call) in self._fills and self._a_field_decides():

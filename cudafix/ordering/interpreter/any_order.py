@@ -20,6 +20,7 @@ from cudafix.ordering.interpreter.memory import Values
 from cudafix.ordering.interpreter.state import In
 
 MAX_ROUNDS = 10  # until nothing changes
+_MOST_KEPT = 8  # states: who asks again does so soon
 _ROOTS_OF_A_STEP = 10  # where functions run inside each other, the states are joined: so many variables are a step
 
 
@@ -122,6 +123,8 @@ class AnyOrder:
                 self._each_runs(begun, inside.library, inside.values, span, states.entry, states)
             if not changed and not states.changed:
                 self._closed_under[key] = state.copy()
+                if len(self._closed_under) > _MOST_KEPT:
+                    del self._closed_under[next(iter(self._closed_under))]
                 break
         else:
             engine.control("functions run in any order", span, state)

@@ -25,7 +25,7 @@ from cudafix.ordering.interpreter.frames import State, joined
 from cudafix.ordering.interpreter.machine import FOR_THE_DEVICE, UNKNOWN_STREAM
 from cudafix.ordering.interpreter.memory import Values
 from cudafix.ordering.interpreter.program import OF_A_ROUND, Overlay, Point, Wrong, key_of, lacks_stream
-from cudafix.ordering.interpreter.roles import Arguments
+from cudafix.ordering.interpreter.roles import GIVEN_TO_GRAPHICS, GIVEN_TO_LIBRARIES, Arguments
 from cudafix.ordering.interpreter.state import HOST, Bits, Event, In, Observer, Stream, StreamKind, is_default, numbers
 
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
@@ -236,14 +236,9 @@ class Effects(Allocations):
         """
         found: Values = frozenset(mem.Function(f.name, f.span.path) for f in self.callbacks.known_to(api))
         if self.callbacks.keeps(api):
-            hidden = args.named.get("hidden", ())
-            found = found.union(*(self.reachable(state, self.whole(state, expr)) for expr in hidden))
-            given = _GIVEN_TO_GRAPHICS if api.library else _GIVEN_TO_LIBRARIES
-            kept = state.env.read(given)
-            places = frozenset(v for v in found if isinstance(v, mem.Ref))
-            if not places <= kept:
-                state.env.write([given], kept | places)
-            found |= self.reachable(state, kept)
+            given = args.named.get("hidden", ())
+            found = found.union(*(self.reachable(state, self.whole(state, expr)) for expr in given))
+            found |= self.reachable(state, state.env.read(GIVEN_TO_GRAPHICS if api.library else GIVEN_TO_LIBRARIES))
         if self.hands_out(found, (), call, state, library=GRAPHICS if api.library else ""):
             self._foreign_work(call, f"`{call.callee}`", self.mask(found), state, Within(works=True))
 
@@ -1146,13 +1141,10 @@ class Effects(Allocations):
         """Named, but out of reach: other threads, other processes, other libraries."""
         state.may_wait()
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in call.given))
-        self.overwritten(state, [v.cell for v in values if isinstance(v, mem.Ref)], array=True)
+        self.stored_in(values, state)
         of_c = _is_of_c(call, api)
         if not of_c:
             self.references_change(call, state)
-        if self.in_python:
-            queues = (one for value in values for one in self.queues_inside(value, state))
-            state.env.write_each([(cell, held | mem.UNKNOWN) for cell, held in queues])
         self._give_away(values, state)
         if api.why is None or "thread" not in api.why:
             self._may_be_pinned(call.given, values, state)
@@ -1258,8 +1250,6 @@ _SETTING = re.compile(
 )
 """What the program itself has set for a pool: all other attributes tell of its memory (cuda_runtime_api.h 13.0)."""
 
-_GIVEN_TO_LIBRARIES: mem.Cell = (("global", "", "<places that libraries of the host were given>"), ())
-_GIVEN_TO_GRAPHICS: mem.Cell = (("global", "", "<places that graphics APIs were given>"), ())
 
 _SEVERAL: Values = frozenset({mem.OTHER})
 """Beside the streams of handles that one call has made, of which several may be alive: each may have any of them."""

@@ -111,6 +111,7 @@ class Roles(Calls):
             elif role == "hidden" and not (isinstance(expr, ir.Const) or self.is_number(expr)):
                 self._sees_all(args, state)
                 self.overwritten(state, self.cells(state, expr.base if isinstance(expr, ir.Addr) else expr))
+                self._stored_by_a_library(api, self.reachable(state, self.whole(state, expr)), state)
             elif role == "swap":
                 bits = self.touched(state, (expr,))
                 args.host_reads |= bits
@@ -182,6 +183,20 @@ class Roles(Calls):
         led = mem.NOTHING.union(*(state.env.content(value) for value in arguments))
         used = self.reachable(state, led)
         return used | {v for v in self.reachable(state, whole) if not isinstance(v, mem.Ref)}
+
+    def _stored_by_a_library(self, api: Api, values: Values, state: State) -> None:
+        """A library of the host gets these, and keeps them: it may store there now, and in later calls."""
+        given = GIVEN_TO_GRAPHICS if api.library else GIVEN_TO_LIBRARIES
+        kept, places = state.env.read(given), frozenset(v for v in values if isinstance(v, mem.Ref))
+        if not places <= kept:
+            state.env.write([given], kept | places)
+        self.stored_in(values | self.reachable(state, kept), state)
+
+    def stored_in(self, values: Values, state: State) -> None:
+        """Somebody who is not seen gets these, and may store numbers, streams and events where they lead."""
+        self.overwritten(state, [v.cell for v in values if isinstance(v, mem.Ref)], array=True)
+        queues = (one for value in values for one in self.queues_inside(value, state))
+        state.env.write_each([(cell, held | mem.UNKNOWN) for cell, held in queues])
 
     def _sees_all(self, args: Arguments, state: State) -> None:
         """The host may read and write all memory that it can see."""
@@ -492,3 +507,7 @@ class Roles(Calls):
 def _places(values: Iterable[mem.Value]) -> Iterator[mem.Cell]:
     """Where addresses lead."""
     return (cell for value in values if (cell := mem.at(value, "0")) is not None)
+
+
+GIVEN_TO_LIBRARIES: mem.Cell = (("global", "", "<places that libraries of the host were given>"), ())
+GIVEN_TO_GRAPHICS: mem.Cell = (("global", "", "<places that graphics APIs were given>"), ())

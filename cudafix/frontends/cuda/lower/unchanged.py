@@ -49,9 +49,10 @@ def unchanged(file: File, params: Iterable[Param], body: Node, text: bytes) -> f
         if node.type in ("identifier", "type_identifier", "field_identifier"):
             words.append(node)
         stack += node.children
+    others = _named_otherwise(body.parent or body, text)
     for node in words:
         name = text_of(node, text)
-        if name in found and node.type == "identifier" and not _only_reads(file, node, text):
+        if name in found and node.type == "identifier" and not _only_reads(file, node, text, others):
             found.discard(name)
     return frozenset(found) - _in_macros(file, {text_of(node, text) for node in words})
 
@@ -74,8 +75,8 @@ def _declared(file: File, node: Node, text: bytes) -> Iterator[str]:
             yield text_of(name, text)
 
 
-def _only_reads(file: File, node: Node, text: bytes) -> bool:
-    """Whether a name stands where its value is read, or where it is declared."""
+def _only_reads(file: File, node: Node, text: bytes, others: frozenset[str]) -> bool:
+    """Whether a name stands where its value is read, or where it is declared. `others` are no names of functions."""
     around = node.parent
     while around is not None and around.type == "parenthesized_expression":
         node, around = around, around.parent
@@ -97,27 +98,45 @@ def _only_reads(file: File, node: Node, text: bytes) -> bool:
         case "unary_expression":
             return operator is not None and operator.type in ("!", "not", "-", "+", "~")
         case "conditional_expression":
-            return around.child_by_field_name("condition") == node or _only_reads(file, around, text)
+            return around.child_by_field_name("condition") == node or _only_reads(file, around, text, others)
         case "argument_list":
-            return _by_value(file, node, around, text)
+            return _by_value(file, node, around, text, others)
         case kind:
             return kind in _CONDITIONS
 
 
-def _by_value(file: File, node: Node, arguments: Node, text: bytes) -> bool:
-    """Whether an argument of a call is copied: all functions of this name take it by value, as far as they are seen."""
+def _named_otherwise(function: Node, text: bytes) -> frozenset[str]:
+    """The names in a function that stand for more than what their calls run: a variable hides the functions of its name
+    (C++17, 6.3.10 [basic.scope.hiding] 1), and may be an object or a pointer that takes its arguments otherwise.
+    """
+    found: set[str] = set()
+    stack = [function]
+    while stack:
+        node = stack.pop()
+        call = node.parent if node.parent is not None and node.parent.type == "call_expression" else None
+        called = call is not None and call.child_by_field_name("function") == node
+        if node.type in ("identifier", "field_identifier") and not called:
+            found.add(text_of(node, text))
+        stack += node.children
+    return frozenset(found)
+
+
+def _by_value(file: File, node: Node, arguments: Node, text: bytes, others: frozenset[str]) -> bool:
+    """Whether an argument of a call is copied: all functions of this name take it by value, as far as they are seen,
+    and no variable or member has the name.
+    """
     call = arguments.parent
     function = call.child_by_field_name("function") if call is not None and call.type == "call_expression" else None
     if function is None or function.type not in ("identifier", "template_function"):
         return False
     name = text_of(function, text).partition("<")[0].strip()
-    if name in file.every_macro:
+    if name in file.every_macro or name in others or file.index.names_variable(name):
         return False
     if name in file.kernels or (sites.is_api(name) and not file.is_own(name)) or name in _PRINTING:
         return True
     given = [child for child in arguments.named_children if child.type != "comment"]
     params = file.index.parameters_at(name, given.index(node), len(given)) if node in given else None
-    return bool(params) and not any(param.may_change or param.open for param in params or ())
+    return bool(params) and not any(param.by_reference or param.open for param in params or ())
 
 
 def _in_macros(file: File, words: set[str]) -> frozenset[str]:

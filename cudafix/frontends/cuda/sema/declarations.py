@@ -544,6 +544,15 @@ class Declarations:
         kinds += [cls.statics[last] for cls in (*self.classes.values(), *outer.values()) if last in cls.statics]
         return any(not is_pointer(kind) and self.class_of(kind) is not None for kind in kinds)
 
+    def names_variable(self, name: str) -> bool:
+        """Whether a variable at namespace scope, or a data member, may have this last name component."""
+        seen = [one for one in (self, self.visible) if one is not None]
+        return any(
+            any(other.rpartition("::")[2] == name for other in one.globals)
+            or any(name in cls.fields or name in cls.statics for cls in one.classes.values())
+            for one in seen
+        )
+
     @property
     def lookup(self) -> Lookup:
         """What names mean, as soon as all is declared."""

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from cudafix import ir
 from cudafix.ir import blocks_of
-from cudafix.ir.link import Program
+from cudafix.ir.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import Effect
 from cudafix.ordering.facts.event_objects import EventClass, EventObjects
@@ -214,6 +214,11 @@ class Loops:
 
     def _is_known_at(self, cls: EventClass, key: Key) -> bool:
         at = cls.constructor.span
+        if not is_declarable(cls.name, self.files[at.path], at.start):
+            return False
+        name = last(cls.name).encode()
+        if re.search(rb"[\w>*&]\s+%s\s*[;=,\[]" % name, self.files[key.path]) is not None:
+            return False  # a variable of this name hides the class (C++17, 6.3.10 [basic.scope.hiding] 2)
         if at.path == key.path:
             return at.end < min(function.span.start for function in self._around(key))
         header = os.path.basename(at.path).encode()
@@ -289,3 +294,30 @@ def _chain(block: ir.Block, key: Key) -> tuple[ir.Loop | ir.If, ...] | None:
             if (found := _chain(inner, key)) is not None:
                 return (stmt, *found) if isinstance(stmt, ir.Loop | ir.If) else found
     return None
+
+
+def is_declarable(name: str, text: bytes, constructor: int) -> bool:
+    """Whether any function may declare an object of a class, by the text that defines it with its constructor: it is no
+    member of another class, has no virtual functions, which may be pure, and who makes and ends it is public (C++17,
+    13.4 [class.abstract] 2, 14 [class.access]).
+    """
+    scope, _, own = name.rpartition("::")
+    if scope and re.search(rb"\bnamespace\s+(?:\w+::)*%s\b" % scope.rpartition("::")[2].encode(), text) is None:
+        return False
+    heads = list(re.finditer(rb"\b(class|struct)\s+%s\b[^;{}]*\{" % own.encode(), text[:constructor]))
+    if not heads:
+        return False
+    body = text[heads[-1].end() :]
+    depth, end = 1, 0
+    for brace in re.finditer(rb"[{}]", body):
+        depth += 1 if brace[0] == b"{" else -1
+        if not depth:
+            end = brace.start()
+            break
+    made, ended = constructor - heads[-1].end(), body.find(b"~" + own.encode(), 0, end)
+    usual = b"private" if heads[-1][1] == b"class" else b"public"
+    for at in (made, ended):
+        said = re.findall(rb"\b(public|private|protected)\s*:", body[: max(at, 0)])
+        if (said[-1] if said else usual) != b"public":
+            return False
+    return 0 <= made < end and ended >= 0 and b"virtual" not in body[:end]

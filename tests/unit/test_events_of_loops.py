@@ -158,9 +158,21 @@ def test_it_is_an_object_where_the_file_has_a_class_for_that(top: str, declared:
     [
         (MAKES.replace("~Event() {", "~Event() { cudaEventSynchronize(e);"), ""),
         (MAKES.replace("cudaEvent_t e;", "Event(int); private: cudaEvent_t e; public:"), ""),
+        (MAKES.replace("{ cudaEvent_t", "{ virtual void f() = 0; cudaEvent_t"), ""),
+        (MAKES.replace("{ cudaEvent_t e;", "{ cudaEvent_t e; private:"), ""),
+        (MAKES + " static int Event;", ""),
+        (f"class Outer {{ {MAKES} }};", ""),
         (MAKES, "    end:\n"),
     ],
-    ids=["it waits at its end", "nobody may name its event", "a jump may pass it"],
+    ids=[
+        "it waits at its end",
+        "nobody may name its event",
+        "it is abstract",
+        "its constructor is private",
+        "a variable hides it",
+        "it is a private member of another class",
+        "a jump may pass it",
+    ],
 )
 def test_it_is_no_object_of_another_class(top: str, label: str) -> None:
     text = program(CASES["a for"], dict.fromkeys(WORDS, ""), top).replace("    end:\n", label)

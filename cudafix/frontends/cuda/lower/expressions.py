@@ -959,7 +959,8 @@ class Expressions:
         self.file.members_by_name[name] = frozenset(f"{cls.name}::{name}" for cls in members)
         static = (self._static_member(cls, name, Opaque(())) for cls in members)
         places = tuple(place for one in static for place in single_values((one,)))
-        if not places or isinstance(other, FuncRef):
+        is_array = any(cls.statics[name].endswith("]") for cls in members)
+        if not places or is_array or isinstance(other, FuncRef):
             return ir.Choice((*places, other)) if places else None
         return Deref(ir.Choice((*map(Addr, places), Addr(other))))
 

@@ -614,6 +614,8 @@ class Module:
     overlaid: Mapping[str, frozenset[str]] = field(default_factory=dict)
     unseen: frozenset[str] = frozenset()  # the classes of its objects of which it sees nothing
     second_names: frozenset[str] = frozenset()  # its variables at namespace scope that may have several names
+    # what may be static data members of any class, by last name component, and which ones it sees of these
+    members_by_name: Mapping[str, frozenset[str]] = field(default_factory=dict)
     of_c: frozenset[str] = frozenset()  # the last name components of those with C linkage
     friends: frozenset[str] = frozenset()  # the last name components of functions that may name private members
     # the last name components of the classes as which it may use objects of others; `*` for any

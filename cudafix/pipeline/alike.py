@@ -36,7 +36,15 @@ _NAMED = (
     "unseen",
     "unseen_arguments",
 )  # sets of names in a `Module`
-_MAPPED = ("bases", "members", "namespaces", "overlaid", "owned", "prototypes")  # what it says of names
+_MAPPED = (
+    "bases",
+    "members",
+    "members_by_name",
+    "namespaces",
+    "overlaid",
+    "owned",
+    "prototypes",
+)  # what it says of names
 
 
 class Alike:

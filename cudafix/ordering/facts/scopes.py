@@ -41,6 +41,10 @@ class Scopes:
                         found[name] = found.get(name, frozenset()) | units
         return found
 
+    def is_included(self, path: str) -> bool:
+        """Whether another file includes this one."""
+        return any(path in self._included[module.path] for module in self.program.modules if module.path != path)
+
     @cached_property
     def _declared(self) -> dict[str, dict[str, int]]:
         """The names of the variables that each file declares, and where it first does."""

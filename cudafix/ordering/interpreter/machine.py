@@ -1209,12 +1209,19 @@ def _aliased(program: Program) -> frozenset[str]:
     """The variables at namespace scope that may share memory with others: those without a declaration of their own,
     which are members of an anonymous union (C++20, 11.5.2 [class.union.anon]) or names of a structured binding, and
     what such a binding is made of (9.6 [dcl.struct.bind]); those with a second name (`Module.second_names`), and
-    those of one name with C linkage.
+    those of one name with C linkage; and static data members that a header may name which does not see their class
+    (C++17, 17.6.2.1 [temp.dep.type]).
     """
     found: set[str] = set()
     of_c: set[str] = set()
     for module in program.modules:
         found |= module.second_names
+        if module.members_by_name and (
+            not module.path.endswith(SOURCES) or Scopes.of(program).is_included(module.path)
+        ):
+            for name in program.globals:
+                if (seen := module.members_by_name.get(last(name))) is not None and name not in seen:
+                    found.update((name, f"::{name}") if name.rpartition("::")[0] in Scopes.of(program).classes else ())
         of_c |= module.of_c
     if of_c:
         alike: dict[str, set[str]] = {}

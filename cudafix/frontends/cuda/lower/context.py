@@ -88,6 +88,8 @@ class File:
     references: set[str] = field(default_factory=set)
     checks: set[str] = field(default_factory=set)  # of headers that are not here
     parameters_of_templates: set[str] = field(default_factory=set)  # that may be other names of variables
+    # what may be static data members of any class, by last name component, and which ones of these are seen
+    members_by_name: dict[str, frozenset[str]] = field(default_factory=dict)
     deduced: set[str] = field(default_factory=set)  # the classes of objects that go where any type is taken
     owned: set[tuple[int, int]] = field(default_factory=set)  # types of containers of which all is lowered
     let_go: set[str] = field(default_factory=set)  # the smart pointers that may be used, or end, where nothing is seen

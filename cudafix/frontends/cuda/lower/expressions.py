@@ -39,7 +39,7 @@ from cudafix.frontends.cuda.preprocess.expansion import stands_for_another
 from cudafix.frontends.cuda.preprocess.macros import Macro
 from cudafix.frontends.cuda.sema import sites
 from cudafix.frontends.cuda.sema.declarations import Class
-from cudafix.frontends.cuda.sema.lookup import Use
+from cudafix.frontends.cuda.sema.lookup import Use, of_library
 from cudafix.frontends.cuda.sema.names import NULLS, PASSES
 from cudafix.frontends.cuda.sema.owners import Optional
 from cudafix.frontends.cuda.sema.second_names import is_memory_of_a_template
@@ -917,6 +917,8 @@ class Expressions:
         name = plain_name(self.raw(node))
         scope, _, last = name.rpartition("::")
         cls = self.file.index.class_of(scope) if scope else None
+        if (any_class := self._of_any_class(node, name, cls)) is not None:
+            return any_class
         if cls is not None:
             if (static := self.static_named(self._class_written(node), last)) is not None:
                 return static
@@ -933,6 +935,34 @@ class Expressions:
         if not scope and name.startswith("::"):
             return self.resolve(last, node)
         return Const(name)
+
+    def _of_any_class(self, node: Node, name: str, cls: Class | None) -> Expr | None:
+        """What a qualified name may mean whose scope is no class or namespace that is seen, but depends on a parameter
+        of a template, is computed, or not known: a static data member of any class. None where it is not so.
+        """
+        index, (scope, _, last) = self.file.index, name.rpartition("::")
+        if not scope:
+            return None
+        if not index.is_parameter(scope.partition("::")[0], self.name):
+            lineage = list(index.lineage(self._class_written(node))) if cls is not None else []
+            if any(last in one.fields or last in one.statics or last in one.methods for one in (cls, *lineage) if one):
+                return None
+            is_space = of_library(scope) or index.lookup.spaces_named(scope, self.here)
+            if "<" not in self.raw(node) and (is_space or self._global(name) is not None):
+                return None
+        is_function = last in self.file.hosts or last in self.file.kernels or index.is_declared_function(last)
+        return self._any_static_member(last, FuncRef(name) if is_function else Var(name))
+
+    def _any_static_member(self, name: str, other: Expr) -> Expr | None:
+        """One of all static data members of this name, or something else; None where none is seen."""
+        members = self.file.index.static_members(name)
+        self.file.members_by_name[name] = frozenset(f"{cls.name}::{name}" for cls in members)
+        static = (self._static_member(cls, name, Opaque(())) for cls in members)
+        places = tuple(place for one in static for place in single_values((one,)))
+        is_array = any(cls.statics[name].endswith("]") for cls in members)
+        if not places or is_array or isinstance(other, FuncRef):
+            return ir.Choice((*places, other)) if places else None
+        return Deref(ir.Choice((*map(Addr, places), Addr(other))))
 
     def _qualified(self, node: Node, target: Expr | None, used: bool) -> Expr:
         found = self.qualified(node)
@@ -1028,10 +1058,21 @@ class Expressions:
 
     def member(self, base: Expr, name: str) -> Expr:
         """A data member, or what it refers to."""
-        if (static := self.static_named(self.type_of(base), name)) is not None:
+        kind, place = self.type_of(base), Field(base, name)
+        static = self.static_named(kind, name)
+        if static is not None and not self.file.index.is_parameter(Type.of(kind).core, self.name):
             return static
-        place = Field(base, name)
+        if not self._declares(kind, name) and (any_class := self._any_static_member(name, place)) is not None:
+            return any_class
         return Deref(place) if self.type_of(place).endswith(" &") else place
+
+    def _declares(self, kind: str, name: str) -> bool:
+        """Whether the class of a type is seen, and declares a member of this name, or a base of it does."""
+        if ir.member_of_pair(kind, name) is not None:
+            return True
+        if self.file.index.is_parameter(Type.of(kind).core, self.name):
+            return False
+        return any(name in cls.fields or name in cls.methods for cls in self.file.index.lineage(kind))
 
     def bound(self, place: Expr, value: Expr) -> Expr:
         """What a data member gets that is made of a value: if it is a reference, where that is."""

@@ -180,6 +180,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         )
         | named_by_macros(variables, parsed.path, parsed.macros_in)
         | file.parameters_of_templates,
+        members_by_name=file.members_by_name,
         of_c=_of_c(found, (*variables, *functions), parsed),
         friends=frozenset(found.friends),
         retyped=taken_for_others(parsed, found),

@@ -952,6 +952,16 @@ class Declarations:
             scope = scope.rpartition("::")[0]
         return self.visible is not None and self.visible._is_parameter(name, scope)
 
+    def is_parameter(self, name: str, scope: str) -> bool:
+        """Whether a template around a function or class has a parameter of this name."""
+        return self._is_parameter(name, scope)
+
+    def static_members(self, name: str) -> list[Class]:
+        """The classes with a static data member of this name, other than one that a literal makes: it stays."""
+        seen = (self.visible, self) if self.visible is not None else (self,)
+        classes = {cls.name: cls for one in seen for cls in one.classes.values()}
+        return [cls for cls in classes.values() if name in cls.statics and name not in cls.fixed]
+
     def _owner(self, kind: str) -> Class | None:
         """The class of a `std::unique_ptr` with a deleter that is seen and holds nothing; its functions are in `owners`
         beside this file.

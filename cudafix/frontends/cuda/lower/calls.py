@@ -595,7 +595,7 @@ class Calls(Initializers):
         """The callee of `T::f()`, where `T` stands for a class: an alias, or the parameter of a template."""
         index = self.file.index
         scope, _, last = name.rpartition("::")
-        if scope and index.is_ambiguous(scope):
+        if scope and index.is_one_of_seen(scope):
             return ir.any_of([last])
         if not index.names_type(scope.partition("::")[0]) and not index.is_brought(scope):
             return name

@@ -1173,6 +1173,11 @@ class Declarations:
         start = self._start_of(scope)
         return start is not None and self.aliased.get((place, name), -1) < start
 
+    def is_one_of_seen(self, kind: str) -> bool:
+        """Whether a type may be of one class or another, each of which is seen."""
+        possible = self._possible_classes(kind, "")
+        return len(possible) > 1 and None not in possible
+
     def is_ambiguous(self, kind: str, around: str = "") -> bool:
         """Whether a type may be of one class or another, or of a class or none that is seen."""
         of = Type.of(kind)

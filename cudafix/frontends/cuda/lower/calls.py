@@ -534,6 +534,8 @@ class Calls(Initializers):
         self.copied(node, self.raw(function), values)
         if (cls := self._class_made(function, name, is_lambda)) is not None:
             return self._construct(node, function, cls, values, spans, target)
+        if not is_lambda:
+            self.meets_several(node, name)
         receiver: Expr | None = None
         if not is_lambda and "::" not in name:
             lineage = list(self.file.index.lineage(self.cls)) if self.cls is not None else []
@@ -593,6 +595,8 @@ class Calls(Initializers):
         """The callee of `T::f()`, where `T` stands for a class: an alias, or the parameter of a template."""
         index = self.file.index
         scope, _, last = name.rpartition("::")
+        if scope and index.is_one_of_seen(scope):
+            return ir.any_of([last])
         if not index.names_type(scope.partition("::")[0]) and not index.is_brought(scope):
             return name
         meanings = index.meanings(scope)

@@ -243,6 +243,7 @@ def _functions(parsed: Parsed, found: Declarations, file: File, hosts: Sequence[
     apply_attributes(functions, parsed)
     functions += made
     functions += _of_smart_pointers(found, functions, parsed.path)
+    functions += _of_several_classes(found, functions, parsed.path)
     for function in functions:
         _too_many(function, parsed)
         cls = found.class_of(function.cls) if function.cls is not None else None
@@ -365,6 +366,25 @@ def _of_smart_pointers(found: Declarations, callers: Sequence[ir.Function], path
     seen = (one for one in (found, found.visible) if one is not None)
     named = {cls.name: cls for one in seen for cls in one.owners.values()}
     return [f for cls in named.values() for f in owners.functions(cls, path) if f.name in called]
+
+
+def _of_several_classes(found: Declarations, callers: Sequence[ir.Function], path: str) -> Iterator[ir.Function]:
+    """The constructors and destructors that a file calls for objects of which it is not known which of several classes
+    they are: they do what those of any of them do, or something else.
+    """
+    called = {stmt.callee for function in callers for stmt in ir.walk(function.body) if isinstance(stmt, ir.Call)}
+    span, why = ir.Span(path, 0, 0), "an object of one class or another"
+    site, of_object = ir.Site(span, "", "", ";", blocked=why), ir.Deref(ir.Var("this"))
+    for cls in found.several.values():
+        for tilde in ("", "~"):
+            name = f"{cls.name}::{tilde}{cls.constructor}"
+            kinds = [(one, tilde + one.constructor) for one in cls.alternatives]
+            meant = tuple(f"{one.name}::{special}" for one, special in kinds if found.has(one, special))
+            calls = (ir.Call(one, (), span, span, 0, site, (), of_object) for one in meant)
+            perhaps = (ir.If(ir.Test("other", None, why), (call,), (), span) for call in calls)
+            body: ir.Block = (ir.Unknown(why, span, (), meant, meant), *perhaps)
+            if name in called:
+                yield ir.Function(name, (), body, span, True, cls.name)
 
 
 def _implicit(file: File, source: Source, root: Node) -> list[ir.Function]:

@@ -1189,6 +1189,7 @@ class Objects(Expressions):
         """The constructor of a class that is not seen, or that does something, is a function of its name, which a table
         may know.
         """
+        self.meets_several(node, kind)
         if values or result is not None:
             span = self.span(node)
             name_span = Span(span.path, span.start, span.start)
@@ -1198,6 +1199,15 @@ class Objects(Expressions):
             close, callee = span.end - 1, plain_name(kind)
             call = ir.Call(callee, values, span, name_span, close, site, spans, None, known, Look.IGNORED, given)
             self.emit(call)
+
+    def meets_several(self, node: Node, kind: str) -> None:
+        """An object is made and ends somewhere, of which it is not known which of several classes it is."""
+        if (cls := self.unseen(kind)) is not None and cls.alternatives:
+            span = self.span(node)
+            site = ir.Site(span, "", "", ";", blocked="an object of one class or another")
+            at, place = Span(span.path, span.start, span.start), self.temporary(cls.name)
+            for name in (cls.constructor, cls.destructor):
+                self.emit(ir.Call(f"{cls.name}::{name}", (), span, at, span.end - 1, site, (), place))
 
     def made_of_unseen(self, node: Node, kind: str, values: Iterable[Expr]) -> None:
         """A place of this type gets values: where it is an object of a class that is not seen, or holds some, and these

@@ -134,6 +134,7 @@ class Class:
     parameters: int = 0  # of how many, if it is no member of one, no specialization, and has no pack of them
     fixed: set[str] = field(default_factory=set)  # the static members that a literal makes: the same in each of them
     unseen: bool = False  # nothing is known of it but its name
+    alternatives: tuple[Class, ...] = ()  # those that are seen of which it is one or another, or none of them
     deleter: str = ""  # of a smart pointer: the function that is called with what it holds
     shared: bool = False  # of a smart pointer: other ones may own that too
     given: bool = False  # of a smart pointer: the deleter is a pointer to a function, which each one has for itself
@@ -198,6 +199,11 @@ def _class_named(kind: str) -> str:
     return "" if known or of.marks or _NAME_OF_TYPE.fullmatch(plain) is None else plain
 
 
+def _each(classes: Iterable[Class | None]) -> tuple[Class | None, ...]:
+    """Each of these once."""
+    return tuple({id(one): one for one in classes}.values())
+
+
 def _takes_pack(params: tuple[Param, ...]) -> bool:
     """Whether the last of these parameters stands for any number of them."""
     return bool(params) and params[-1].type.rstrip(" &").endswith("...")
@@ -229,6 +235,7 @@ class Declarations:
     aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the types that a name stands for, as written
     # of these the ones whose scope is known, by that; and the namespaces that using-directives open anywhere
     aliases_in: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
+    aliased: dict[tuple[str, str], int] = field(default_factory=dict)  # where this file has the first in each scope
     opened: frozenset[str] = frozenset()
     defined: frozenset[str] = frozenset()  # names of enumerations, of arrays, and of pointers to classes
     macros: frozenset[str] = frozenset()  # the other macros without parameters
@@ -255,17 +262,19 @@ class Declarations:
     visible: Declarations | None = None
     local: dict[str, dict[str, Class]] = field(default_factory=dict)  # the classes in function bodies, by function
     inside: str = ""  # the function that is lowered
+    reading: int | None = None  # where a function is declared that is being noted
     members: dict[tuple[str, str], Node] = field(default_factory=dict)  # the initializers of `initialized` members
     given: frozenset[str] = frozenset()  # the parameters of templates that may be functions
     # namespaces in which names of a namespace are found too
     namespaces: dict[str, tuple[str, ...]] = field(default_factory=dict)
     names: Names = field(default_factory=Names)
     owners: dict[str, Class] = field(default_factory=dict)  # smart pointers that are named
+    several: dict[str, Class] = field(default_factory=dict)  # classes that stand for others: see `unseen`
     _made: dict[str, bool] = field(default_factory=dict)  # constructors and destructors, by qualified name
     _members: dict[str, bool] = field(default_factory=dict, init=False)  # see `is_member`
     _unseen: dict[str, Class] = field(default_factory=dict, init=False)
     # see `class_of` and `_named_alike`
-    _classes: dict[tuple[str, str, int, int, int], Class | None] = field(default_factory=dict, init=False)
+    _classes: dict[tuple[str | int | None, ...], tuple[Class | None, ...]] = field(default_factory=dict, init=False)
     _alike: tuple[int, dict[str, list[Class]]] = field(default=(-1, {}), init=False)
     _lookup: Lookup | None = field(default=None, init=False)
     _references: References | None = field(default=None, init=False)
@@ -285,6 +294,7 @@ class Declarations:
                 (name, one) for name, one in header.globals.items() if name == one.name or name not in found.globals
             )
             found.names.include(header.names)
+            found.several.update(header.several)
             for name, at in header.enumerators.items():
                 found.enumerators.setdefault(name, set()).update(at)
             found.enumerations |= header.enumerations
@@ -335,7 +345,14 @@ class Declarations:
 
     def header(self) -> Declarations:
         """What a file sees that includes this one; without the syntax tree."""
-        empty: dict[str, Any] = {"functions": [], "initializers": [], "evaluating": [], "members": {}, "local": {}}
+        empty: dict[str, Any] = {
+            "functions": [],
+            "initializers": [],
+            "evaluating": [],
+            "members": {},
+            "local": {},
+            "aliased": {},
+        }
         return replace(self, **empty, visible=None, inside="", _made={})
 
     def renamed(self, one: Declared, several: bool) -> list[Declared]:
@@ -679,7 +696,7 @@ class Declarations:
         a template is met outside of it, too. Aliases may mean each other (`followed` are those that have been).
         """
         followed = set() if followed is None else followed
-        if self.is_ambiguous(kind, around):
+        if self._several(kind) is not None or self.is_ambiguous(kind, around):
             return True
         of = Type.of(kind)
         if not of.marks and (trait := _TRAIT.fullmatch(of.core)) is not None:
@@ -743,8 +760,10 @@ class Declarations:
         if of.marks:
             return None
         name = of.name
+        if (known := self._several(name)) is not None:
+            return known
         if self.is_ambiguous(kind, around):
-            return self._class_unseen(name)
+            return self._class_of_several(self._possible_classes(of.written_name, around))
         if meant := self._other_names(name):
             if name in followed:
                 return None
@@ -759,22 +778,50 @@ class Declarations:
             self._unseen[name] = Class(name, methods={last, f"~{last}"}, unseen=True)
         return self._unseen[name]
 
+    def _class_of_several(self, possible: Sequence[Class | None]) -> Class:
+        """The class that stands for each of several (`alternatives`), and for one that is not seen."""
+        name = "_or_".join("_".join(WORDS.findall(cls.name)) if cls is not None else "other" for cls in possible)
+        if (known := self._several(name)) is not None:
+            return known
+        seen = tuple(cls for cls in possible if cls is not None)
+        return self.several.setdefault(name, Class(name, methods={name, f"~{name}"}, unseen=True, alternatives=seen))
+
+    def _one_of(self, possible: Sequence[Class | None], rest: str) -> str:
+        """The type of an object of one of several classes; `auto` for what leads to one, which may have any methods.
+        `rest` is what is written behind the name.
+        """
+        marks = rest[rest.rindex(">") + 1 :] if rest.startswith("<") and ">" in rest else rest
+        leads = any(sign in marks for sign in "*&")
+        return f"{'auto' if leads else self._class_of_several(possible).name}{marks}"
+
+    def _several(self, name: str) -> Class | None:
+        """The class of this name that stands for several. This file has its functions, too."""
+        outer = self.visible.several if self.visible is not None else {}
+        return self.several.setdefault(name, outer[name]) if name in outer else self.several.get(name)
+
     @property
     def unseen_classes(self) -> frozenset[str]:
         """The names of those of which an object has been met."""
-        return frozenset(self._unseen)
+        return frozenset(self._unseen.keys() | self.several.keys())
 
     def class_of(self, kind: str, around: str = "") -> Class | None:
         """The class of an object of this type as written in a function or class (`around`; the one that is lowered if
         none is given), or None if it is not seen, or not certain.
         """
+        possible = self._possible_classes(kind, around)
+        return possible[0] if len(possible) == 1 else None
+
+    def _possible_classes(self, kind: str, around: str) -> tuple[Class | None, ...]:
+        """The classes of which an object of this type may be: several where it is not certain which; None among them
+        where something that is no class that is seen may have the name.
+        """
         scope = around or self.inside
-        if self.local and (local := self._local_class(kind, scope)) is not None:
-            return local
+        local = self._local_class(kind, scope) if self.local else None
         # while declarations are still being collected, and smart pointers named
-        key = kind, scope, len(self.classes), len(self.aliases), len(self.owners)
+        counts = len(self.classes), len(self.aliases), len(self.owners), len(self.functions)
+        key = kind, scope, *counts, id(local), self.reading
         if key not in self._classes:
-            self._classes[key] = self._outer_class(kind, scope, frozenset())
+            self._classes[key] = self._possible(kind, scope, frozenset())
         return self._classes[key]
 
     def class_behind(self, kind: str, around: str = "") -> Class | None:
@@ -782,60 +829,117 @@ class Declarations:
         return self.class_of(Type.of(kind).core, around)
 
     def _outer_class(self, kind: str, scope: str, meant: frozenset[str]) -> Class | None:
-        """A class at namespace scope, or in a class; aliases may mean each other (`meant` are those on the way)."""
+        """The class that a type is in a scope; aliases may mean each other (`meant` are those on the way)."""
+        possible = self._possible(kind, scope, meant)
+        return possible[0] if len(possible) == 1 else None
+
+    def _possible(self, kind: str, scope: str, meant: frozenset[str]) -> tuple[Class | None, ...]:
+        """See `_possible_classes`, `_outer_class`."""
         elaborated = kind.startswith(("struct ", "class "))
         name = plain_name(kind.removeprefix("struct ").removeprefix("class "))
-        found = self._class_by_name(name.removeprefix("::"), "" if name.startswith("::") else scope, meant)
         last = name.rpartition("::")[2]
-        if "::" not in name and not elaborated and (self._is_parameter(last, scope) and last not in meant):
-            return None if found is not None else self._owner(kind)
-        if found is not None and ("::" in name or elaborated):
-            return found
-        if last not in meant and (kinds := [one for one in self._meanings_in(name, scope, meant) if one != last]):
+        is_whole = "::" in name or elaborated
+        local = self._local_class(kind, scope)
+        if local is not None and is_whole:
+            return (local,)
+        found: list[Class | None] = [*self._classes_by_name(name.removeprefix("::"), scope, name, meant)]
+        if local is not None:  # in a block that need not be around the use (C++17, 6.3.3 [basic.scope.block])
+            found = [local, *(one for one in found if one is not None and self._is_around(one, scope))]
+        elif not is_whole and self._is_parameter(last, scope) and last not in meant:
+            owner = self._owner(kind) if not found else None
+            return (owner,) if owner is not None else ()
+        if found and is_whole:
+            return _each(found)
+        kinds = () if last in meant else [one for one in self._meanings_in(name, scope, meant) if one != last]
+        if kinds and not (found and self._is_elsewhere(last, scope)):
             inner = meant | {last}
-            classes = [self._local_class(one, scope) or self._outer_class(one, scope, inner) for one in kinds]
-            if found is not None:  # one of them may hide it
-                return found if all(one is found for one in classes) else None
-            known = list({id(one): one for one in classes if one is not None}.values())
-            if len(known) > 1:
-                return None
-            found = known[0] if known else None
-        return found if found is not None else self._owner(kind)
+            classes = [one for other in kinds for one in self._possible(other, scope, inner) or (None,)]
+            # an alias may hide the class, and need not: it is not known where the use stands in its scope
+            found += classes if found else (one for one in classes if one is not None)
+        if found:
+            return _each(found)
+        owner = self._owner(kind)
+        return (owner,) if owner is not None else ()
 
-    def _class_by_name(self, name: str, scope: str, meant: frozenset[str]) -> Class | None:
-        """The class that a name means in a scope (C++17, 6.4.1 [basic.lookup.unqual], 6.4.3 [basic.lookup.qual]). Where
-        headers that are not seen may open a namespace, the only one whose name ends so.
+    def _is_around(self, cls: Class, scope: str) -> bool:
+        """Whether a class is a member of a namespace or class around a scope, or the scope is in it."""
+        home = cls.name.rpartition("::")[0]
+        return any(home == level or cls.name == level for level in scopes_around(scope))
+
+    def _is_elsewhere(self, name: str, scope: str) -> bool:
+        """Whether all aliases of a name are members of classes in which, and in whose derived classes, a scope is not:
+        an unqualified name means none of them there (C++17, 6.4.1 [basic.lookup.unqual] 7, 8).
+        """
+        there = self._places_of(name)
+        levels = list(scopes_around(scope))
+        if there is None or any(self.local.get(level) for level in levels):
+            return False
+        around = [cls for level in levels if level and (cls := self.class_named(level)) is not None]
+        known = [one for cls in around for one in self._and_bases(cls)]
+        bases = [(base, cls.name.rpartition("::")[0] or "::") for cls in known for base in cls.bases]
+        if any(base == name or self.class_of(base, outer) is None for base, outer in bases):
+            return False
+        return not any(self.class_named(place) is None or self.class_named(place) in known for place in there)
+
+    def _classes_by_name(self, name: str, scope: str, written: str, meant: frozenset[str]) -> list[Class]:
+        """The classes that a name may mean in a scope (C++17, 6.4.1 [basic.lookup.unqual], 6.4.3 [basic.lookup.qual]):
+        several where the inner one may be declared behind the use, or in a base that depends on a parameter of a
+        template, in which an unqualified name is not looked for (17.6.2 [temp.dep] 3). Where headers that are not seen
+        may open a namespace, the only one whose name ends so.
         """
         names = found_as(name, self.all_namespaces)
-        around = scope
+        possible = list[Class]()
+        around = "" if written.startswith("::") else scope
         while around.strip(":"):
-            for one in names:
-                if (found := self.class_named(f"{around}::{one}")) is not None:
-                    return found
             inner = self.class_named(around)
+            own = next((cls for one in names if (cls := self.class_named(f"{around}::{one}")) is not None), None)
+            if own is not None:
+                possible.append(own)
+                if inner is not None or self._is_before(own, scope):
+                    return possible
             if inner is not None and "::" not in name:
                 if name == around.rpartition("::")[2]:
-                    return inner
-                for base in self._and_bases(inner):
-                    if (found := self.class_named(f"{base.name}::{name}")) is not None:
-                        return found
+                    return [*possible, inner]
+                of_bases = (self.class_named(f"{base.name}::{name}") for base in self._and_bases(inner))
+                if (of_base := next(filter(None, of_bases), None)) is not None:
+                    possible.append(of_base)
+                    if not inner.templated:
+                        return possible
             around = around.rpartition("::")[0]
         for one in names:
             if (found := self.class_named(one)) is not None:
-                return found
+                return [*possible, found]
+        if possible:
+            return possible
         home, _, last = name.rpartition("::")
         if home:
             outer = self._outer_class(home, scope, meant) if home.rpartition("::")[2] not in meant else None
             for base in self._and_bases(outer) if outer is not None else ():
                 if (found := self.class_named(f"{base.name}::{last}")) is not None:
-                    return found
+                    return [found]
         ending = [
             cls
             for cls in self._named_alike(last)
             if any(cls.name.endswith(f"::{one}") for one in names)
             and self.class_named(cls.name.rpartition("::")[0]) is None
         ]
-        return ending[0] if len(ending) == 1 else None
+        return ending if len(ending) == 1 else []
+
+    def _is_before(self, cls: Class, scope: str) -> bool:
+        """Whether a member of a namespace is certainly declared in front of a function or class."""
+        start = self._start_of(scope)
+        return start is not None and (self.classes.get(cls.name) is not cls or cls.start < start)
+
+    def _start_of(self, scope: str) -> int | None:
+        """Where this file first defines a function or class of this name, if it does, or where one stands that is read
+        now.
+        """
+        if self.reading is not None:
+            return self.reading
+        starts = [one.node.start_byte for one in self.functions if one.name == scope]
+        if (cls := self.classes.get(scope)) is not None and cls.name == scope:
+            starts.append(cls.start)
+        return min(starts, default=None)
 
     def overlaid(self, kind: str, name: str) -> list[str]:
         """The data members that share their memory with one of an object of this type: of any class that has such a
@@ -896,6 +1000,8 @@ class Declarations:
         if cls is not None:
             return f"{parts[1]}{cls.name}{rest}"
         name = parts[2] + parts[3]
+        if len(possible := self._possible_classes(name, scope)) > 1:
+            return f"{parts[1]}{self._one_of(possible, rest)}"
         meant = self.meanings(name) if not any(name in hiding for hiding in self.parameters.values()) else (name,)
         if len(meant) == 1 and meant[0].startswith("std::"):
             return f"{parts[1]}{meant[0]}{rest}"
@@ -918,8 +1024,10 @@ class Declarations:
     ) -> None:
         """Note what a function takes and returns. A parameter of a template (one of `hidden`) is any type."""
         last = plain_name(one.name).rpartition("::")[2]
+        self.reading = one.node.start_byte
         returned, referred = self._meant_in(returned, scope), self._meant_in(referred, scope)
-        types = (_shown(self._meant_in(param.type, scope), hidden) for param, _ in listed)
+        types = [_shown(self._meant_in(param.type, scope), hidden) for param, _ in listed]
+        self.reading = None
         params = tuple(param._replace(type=kind) for (param, _), kind in zip(listed, types, strict=True))
         self.takes.setdefault(last, []).append(params)
         self.gives.setdefault(last, set()).add(_shown(returned, hidden))
@@ -930,6 +1038,8 @@ class Declarations:
         where it may be one of several.
         """
         parts = _TYPE.fullmatch(kind)
+        if parts is not None and len(possible := self._possible_classes(parts[3], scope)) > 1:
+            return f"{parts[1]}{self._one_of(possible, parts[4])}"
         if parts is None or len(self.meanings(parts[3].rpartition("::")[2])) < 2:
             return kind
         meant = self._meanings_in(parts[3], scope, frozenset())
@@ -1050,34 +1160,47 @@ class Declarations:
         kinds = self.meanings(last)
         if len(kinds) < 2 or not (scope or home):
             return kinds
-        there: dict[str, tuple[str, ...]] = {}
-        for seen in (self, self.visible):
-            for place, listed in seen.aliases_in.get(last, {}).items() if seen is not None else ():
-                there[place] = (*there.get(place, ()), *listed)
-        if {kind for listed in there.values() for kind in listed} != set(kinds):
+        there = self._places_of(last)
+        if there is None:
             return kinds
         opened = self.opened | (self.visible.opened if self.visible is not None else frozenset())
         beside = [place for place in there if any(f"::{place}".endswith(f"::{one}") for one in opened)]
+        found = list[str]()
         for level in scopes_around(scope if not name.startswith("::") else ""):
-            places = [f"{level}::{home}" if level and home else home or level]
-            cls = self.class_named(places[0])
+            place = f"{level}::{home}" if level and home else home or level
+            cls = self.class_named(place)
             if cls is None and home and home.rpartition("::")[2] not in meant:
                 cls = self._outer_class(home, level, meant | {last})
-            places += (base.name for base in self._and_bases(cls)) if cls is not None else ()
-            places += beside if cls is None and not home else ()
-            if found := tuple(dict.fromkeys(kind for one in places for kind in there.get(one, ()))):
-                return found
-        return kinds
+            bases = [base.name for base in self._and_bases(cls)] if cls is not None else []
+            others = (f"{place}()", *(beside if cls is None and not home else ()))
+            found += (kind for one in (place, *others, *bases) for kind in there.get(one, ()))
+            in_class = cls is not None and (bool(home) or not cls.templated or place in there)
+            if found and (in_class or (place in there and self._is_aliased_before(place, last, scope))):
+                break
+        return tuple(dict.fromkeys(found)) or kinds
+
+    def _places_of(self, name: str) -> dict[str, tuple[str, ...]] | None:
+        """What an alias means in each scope that has it; None if there may be others."""
+        there: dict[str, tuple[str, ...]] = {}
+        for seen in (self, self.visible):
+            for place, listed in seen.aliases_in.get(name, {}).items() if seen is not None else ():
+                there[place] = (*there.get(place, ()), *listed)
+        return there if {kind for listed in there.values() for kind in listed} == set(self.meanings(name)) else None
+
+    def _is_aliased_before(self, place: str, name: str, scope: str) -> bool:
+        """Whether an alias in a namespace is certainly declared in front of a function or class."""
+        start = self._start_of(scope)
+        return start is not None and self.aliased.get((place, name), -1) < start
+
+    def is_one_of_seen(self, kind: str) -> bool:
+        """Whether a type may be of one class or another, each of which is seen."""
+        possible = self._possible_classes(kind, "")
+        return len(possible) > 1 and None not in possible
 
     def is_ambiguous(self, kind: str, around: str = "") -> bool:
-        """Whether a type is an alias that may be of one class or another."""
+        """Whether a type may be of one class or another, or of a class or none that is seen."""
         of = Type.of(kind)
-        if of.marks or len(self.meanings(of.last)) < 2:
-            return False
-        scope = around or self.inside
-        meant = self._meanings_in(of.written_name, scope, frozenset())
-        classes = (self._local_class(one, scope) or self._outer_class(one, scope, frozenset()) for one in meant)
-        return len({id(one) for one in classes if one is not None}) > 1
+        return not of.marks and len(self._possible_classes(of.written_name, around)) > 1
 
     @property
     def references(self) -> References:

@@ -36,11 +36,14 @@ class ScopesOfText:
             else:
                 balanced = False
             self._starts.append(at)
-            self._names.append(stack[-1][0])
+            name, inside = stack[-1]
+            self._names.append(f"{name}()" if inside else name)
         self._balanced = balanced and len(stack) == 1
 
     def at(self, place: int) -> str | None:
-        """The whole name of the scope around a place, of a block that of its function; None if braces are missing."""
+        """The whole name of the scope around a place, of a block that of its function with `()` behind it: what is
+        declared there need not be seen in all of it; None if braces are missing.
+        """
         if not self._balanced:
             return None
         return self._names[bisect_right(self._starts, place) - 1]

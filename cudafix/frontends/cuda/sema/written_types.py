@@ -63,6 +63,7 @@ def names_of_types(
         if at >= 0 and (scope := scopes.at(at)) is not None:
             there = found.aliases_in.setdefault(name, {})
             there[scope] = tuple(dict.fromkeys((*there.get(scope, ()), meant)))
+            found.aliased[scope, name] = min(at, found.aliased.get((scope, name), at))
 
     named = [one for one in others if one.form in _OF_NAMES]
     for one in named:

@@ -22,6 +22,7 @@ from cudafix.project.config import Config
 from cudafix.report import html
 from cudafix.report.picks import read
 from cudafix.report.selection import select
+from cudafix.verify.cases import UNREAD
 from tests.browser.headless import chromium, need_chromium
 
 need_chromium()
@@ -47,7 +48,7 @@ def browser() -> Iterator[Browser]:
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tree")
     for name, case in CASES.items():
-        shutil.copytree(case / "before", folder / name)
+        shutil.copytree(case / "before", folder / name, ignore=shutil.ignore_patterns(f"*{UNREAD}"))
     return folder
 
 

@@ -1141,7 +1141,7 @@ class Effects(Allocations):
         """Named, but out of reach: other threads, other processes, other libraries."""
         state.may_wait()
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in call.given))
-        self.stored_in(values, state)
+        self.unseen_code_stores(values, state)
         of_c = _is_of_c(call, api)
         if not of_c:
             self.references_change(call, state)

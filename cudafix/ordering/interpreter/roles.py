@@ -190,9 +190,9 @@ class Roles(Calls):
         kept, places = state.env.read(given), frozenset(v for v in values if isinstance(v, mem.Ref))
         if not places <= kept:
             state.env.write([given], kept | places)
-        self.stored_in(values | self.reachable(state, kept), state)
+        self.unseen_code_stores(values | self.reachable(state, kept), state)
 
-    def stored_in(self, values: Values, state: State) -> None:
+    def unseen_code_stores(self, values: Values, state: State) -> None:
         """Somebody who is not seen gets these, and may store numbers, streams and events where they lead."""
         self.overwritten(state, [v.cell for v in values if isinstance(v, mem.Ref)], array=True)
         queues = (one for value in values for one in self.queues_inside(value, state))

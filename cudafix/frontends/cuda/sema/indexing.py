@@ -43,7 +43,7 @@ from cudafix.frontends.cuda.sema.special_members import (
 from cudafix.frontends.cuda.sema.template_parameters import parameters_of
 from cudafix.frontends.cuda.sema.type_texts import may_refer, plain_name, text_of
 from cudafix.frontends.cuda.sema.written_types import names_of_types
-from cudafix.ir import GlobalVar, Span
+from cudafix.ir import GlobalVar, Param, Span
 
 _TYPE_PARAMETER = re.compile(rb"\b(?:typename|class)(?:\s+|\s*\.\.\.\s*)(\w+)\s*[,>=]")
 _QUALIFIED = re.compile(r"(?:::)?(?:\w+::)*[A-Za-z_]\w*")
@@ -391,7 +391,7 @@ def _declaration(found: Declarations, node: Node, text: bytes, path: str, scope:
 def _declared_function(
     found: Declarations, node: Node, child: Node, one: Declared, text: bytes, path: str, scope: _Scope
 ) -> None:
-    namespace, cls, _, hidden = scope
+    namespace, cls, _, _ = scope
     # `A &A::operator=(A &&) noexcept = default;` reads as a variable
     value = child.child_by_field_name("value")
     if value is not None and text_of(value, text) == "default" and defaulted(found, cls, namespace, one, text):
@@ -408,14 +408,7 @@ def _declared_function(
             found.declares_function(node, named, listed, text, path, namespace)
         elif not any(c.type == "=" for c in node.children):  # neither pure nor deleted ([class.abstract])
             found.declares_method(cls, named, listed, text)
-        found.has_function(
-            named,
-            listed,
-            returned(found, named, child, text),
-            referred(found, named, child, text),
-            hidden,
-            cls.name if cls is not None else namespace,
-        )
+        _takes_and_returns(found, child, named, listed, text, scope)
 
 
 def _declared_member(
@@ -482,6 +475,20 @@ def _declared_variable(
         found.initializers.append((made, value if value is not None else child))
         if "thread_local" in words:
             found.of_threads.add(name)
+
+
+def _takes_and_returns(
+    found: Declarations,
+    declarator: Node,
+    one: Declared,
+    listed: tuple[tuple[Param, Node], ...],
+    text: bytes,
+    scope: _Scope,
+) -> None:
+    """Note what a function takes, returns and refers to."""
+    namespace, cls, _, hidden = scope
+    result, reference = returned(found, one, declarator, text), referred(found, one, declarator, text)
+    found.has_function(one, listed, result, reference, hidden, cls.name if cls is not None else namespace)
 
 
 def _offers(found: Declarations, node: Node, one: Declared, text: bytes, namespace: str, cls: Class | None) -> None:
@@ -552,14 +559,7 @@ def _function(
     listed = parameters(one.parameters, text, found) if one.parameters is not None else ()
     _offers(found, node, one, text, namespace, cls)
     for each in (one, *others):
-        found.has_function(
-            each,
-            listed,
-            returned(found, each, declarator, text),
-            referred(found, each, declarator, text),
-            hidden,
-            cls.name if cls is not None else namespace,
-        )
+        _takes_and_returns(found, declarator, each, listed, text, at)
     if body is None:
         found.prototypes.update(each.name for each in (one, *others))
         return
